@@ -18,10 +18,7 @@ export default pull({
   schedule: '20 * * * *',
   options: z.object({
     since: durationOption('30d', 'How far back a first run reads (default 30d).'),
-    lookback: lookbackOption(
-      '3d',
-      'How far back each run reads days again, for recalculated figures (default 3d).',
-    ),
+    lookback: lookbackOption('3d', 'How far back each run reads days again, for recalculated figures (default 3d).'),
   }),
   into: [[summaryCall, dailySummary]],
   coverage: 'driver',

@@ -21,10 +21,7 @@ export default pull({
     lookback: lookbackOption('3d', 'How far behind now each run searches again (default 3d).'),
     ahead: durationOption('7d', 'How far into the future each run searches (default 7d).'),
     settle: durationOption('48h', 'How long after its end a final plan may still change (default 48h).'),
-    longest: durationOption(
-      '2d',
-      'How long a plan may last at most and still be found by its start (default 2d).',
-    ),
+    longest: durationOption('2d', 'How long a plan may last at most and still be found by its start (default 2d).'),
   }),
   into: planTables,
   coverage: 'account',

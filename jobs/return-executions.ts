@@ -9,10 +9,7 @@ const job: Job = {
   meaning: 'Returns the outcome of each stop of a pushed plan to the ERP.',
   schedule: '*/5 * * * *',
   options: z.object({
-    lookback: durationOption(
-      '7d',
-      'How long after its end the stops of a plan may still change (default 7d).',
-    ),
+    lookback: durationOption('7d', 'How long after its end the stops of a plan may still change (default 7d).'),
   }),
   tables: [pushReturn],
   cost: () => ({ calls: 0 }),

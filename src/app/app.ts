@@ -134,12 +134,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const { configFile, logLevel, version, clock = systemClock, tolerant, keepsLog = false } = options;
   const jobs = await loadJobs();
   const load = () =>
-    loadConfig(
-      configFile,
-      configDeclarations(jobs),
-      { ...readDotenv(process.cwd()), ...process.env },
-      { tolerant },
-    );
+    loadConfig(configFile, configDeclarations(jobs), { ...readDotenv(process.cwd()), ...process.env }, { tolerant });
   let loaded = await load();
   let loadedAt = isoInstant(clock.now());
   const redactor = createRedactor();
@@ -186,8 +181,7 @@ export async function openApp(options: AppOptions): Promise<App> {
 
   const { dispatcher: kind, workers } = loaded.config.scale;
   const home = async () => (await warehouse.open()).queueHome;
-  const dispatcher =
-    kind === 'local' ? localDispatcher : createPgBossDispatcher({ home, jobs, during, workers, log });
+  const dispatcher = kind === 'local' ? localDispatcher : createPgBossDispatcher({ home, jobs, during, workers, log });
 
   async function syncDependencies({ config, service, feeds }: Connections): Promise<SyncDependencies> {
     return {

@@ -110,17 +110,10 @@ function connect(config: Config, dependencies: ConnectionDependencies, previous?
   return { config, limiter, service: shared, feeds: new Map(feeds) };
 }
 
-const resourcesOf = ({ service, feeds }: Connections): LazyResource<unknown>[] => [
-  ...feeds.values(),
-  service,
-];
+const resourcesOf = ({ service, feeds }: Connections): LazyResource<unknown>[] => [...feeds.values(), service];
 
 /** An account keeps its limiter across edits, so that old and new runs together stay within its limits. */
-function limiterFor(
-  { service }: Config,
-  dependencies: ConnectionDependencies,
-  previous?: Connections,
-): AccountLimiter {
+function limiterFor({ service }: Config, dependencies: ConnectionDependencies, previous?: Connections): AccountLimiter {
   const limits = { concurrency: service.concurrency, perMinute: service.requestsPerMinute };
   const account = accountOf(service);
   if (previous?.limiter.account !== account) {

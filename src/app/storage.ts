@@ -41,14 +41,7 @@ interface StorageDependencies {
   slices: SliceMeter;
 }
 
-export function createStorage({
-  loaded,
-  tableJobs,
-  clock,
-  log,
-  version,
-  slices,
-}: StorageDependencies): Storage {
+export function createStorage({ loaded, tableJobs, clock, log, version, slices }: StorageDependencies): Storage {
   async function storeSettings(engine: Engine, config: Config): Promise<void> {
     await fillLocalTime(engine, config.timezone, clock.now());
     await fillTableJobs(engine, tableJobs(config));

@@ -11,9 +11,7 @@ import { EXIT } from './output/exit-codes.ts';
 export const defineBackup = (command: Command): Command =>
   defineCommand<{ out: string; force: boolean }>(command, {
     options: (command) =>
-      command
-        .requiredOption('--out <file>', 'file to write')
-        .option('--force', 'replace an existing file', false),
+      command.requiredOption('--out <file>', 'file to write').option('--force', 'replace an existing file', false),
     action: withApp(async (app, _args, { json, out, force }) => {
       if (existsSync(out) && !force) throw alreadyExists(out);
       await app.privacy();

@@ -50,15 +50,7 @@ export function showBudget({ jobs, warnings, ...all }: ShownBudget): string {
     job.minutes_per_day,
     job.basis,
   ]);
-  const head = [
-    'job',
-    'calls per run',
-    'minutes per run',
-    'runs per day',
-    'calls per day',
-    'minutes per day',
-    'basis',
-  ];
+  const head = ['job', 'calls per run', 'minutes per run', 'runs per day', 'calls per day', 'minutes per day', 'basis'];
   return [
     textTable(head, rows),
     '',

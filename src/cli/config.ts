@@ -15,11 +15,7 @@ export function defineConfig(config: Command): void {
     usage: 'check',
     summary: 'validates the file; shows each job and the calls it needs',
     options: (command) =>
-      command.option(
-        '--vehicles <n>',
-        'size of the fleet, for estimates (default: as in the warehouse)',
-        wholeNumber,
-      ),
+      command.option('--vehicles <n>', 'size of the fleet, for estimates (default: as in the warehouse)', wholeNumber),
     action: withApp(async (app, _args, { json, vehicles }) => {
       const jobs = app.jobs.map((job) => jobOverview(app, job.name));
       const { file, config } = app.loaded;

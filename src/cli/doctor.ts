@@ -19,8 +19,7 @@ export const defineDoctor = (command: Command): Command =>
       const results = await runChecks({
         file: app.loaded.file,
         config: app.loaded.config,
-        configError: async () =>
-          refusalOf(app.loaded.file, await app.tryRead((engine) => configState(engine).read())),
+        configError: async () => refusalOf(app.loaded.file, await app.tryRead((engine) => configState(engine).read())),
         clock: app.clock,
         redactor: app.redactor,
         openWarehouse: app.warehouse,

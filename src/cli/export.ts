@@ -25,9 +25,7 @@ export const defineExport = (command: Command): Command =>
     options: (command) =>
       command
         .addOption(
-          new Option('--format <format>', 'format of the files')
-            .choices(Object.keys(FORMATS))
-            .makeOptionMandatory(),
+          new Option('--format <format>', 'format of the files').choices(Object.keys(FORMATS)).makeOptionMandatory(),
         )
         .requiredOption('--out <folder>', 'folder to write to')
         .option('--table <name...>', 'only these tables or views', [])

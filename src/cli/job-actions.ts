@@ -51,11 +51,7 @@ const addAction = (jobs: Command, { name: action, summary, apply, result }: JobA
       if (action === 'run-now' && !settings.enabled) throw disabled(name);
       const engine = await app.warehouse();
       await apply(engine, name, isoInstant(app.clock.now()));
-      const {
-        paused = false,
-        pausedAt = null,
-        runRequestedAt = null,
-      } = (await readControls(engine)).get(name) ?? {};
+      const { paused = false, pausedAt = null, runRequestedAt = null } = (await readControls(engine)).get(name) ?? {};
       const state = { name, paused, paused_at: pausedAt, run_requested_at: runRequestedAt };
       print(json ? JSON.stringify(state, null, 2) : `${name}: ${result}`);
       return 0;

@@ -33,8 +33,7 @@ interface JobLine {
 
 export function defineJobs(jobs: Command): void {
   defineCommand<{ next: number }>(jobs, {
-    options: (command) =>
-      command.option('--next <n>', 'number of next ticks to show', wholeNumberFrom(1, 1_000), 1),
+    options: (command) => command.option('--next <n>', 'number of next ticks to show', wholeNumberFrom(1, 1_000), 1),
     action: withApp(async (app, _args, { json, next }) => {
       const controls = await readControls(await app.warehouse());
       const lines = await Promise.all(
@@ -56,8 +55,7 @@ async function describeJob(
 ): Promise<JobLine> {
   const { enabled, schedule, timezone } = namedJob(app, name).settings;
   const { last } = await jobHistory(await app.warehouse(), name, app.clock.now());
-  const ticks =
-    enabled && !paused ? ticksAfter({ cron: schedule, timezone }, app.clock.now()).take(next) : [];
+  const ticks = enabled && !paused ? ticksAfter({ cron: schedule, timezone }, app.clock.now()).take(next) : [];
   const next_ticks = [...ticks].map((ms) => describeTick(ms, timezone));
   return { name, meaning, enabled, paused, schedule, timezone, last_run: last ?? null, next_ticks };
 }
@@ -82,9 +80,7 @@ function show(lines: readonly JobLine[], next: number): string {
   ]);
   const table = textTable(['job', 'enabled', 'schedule', 'zone', 'last run', 'next tick'], rows);
   if (next <= 1) return table;
-  const ticks = lines.flatMap((job) =>
-    job.next_ticks.map((tick) => [job.name, tick.local, tick.at, flag(tick)]),
-  );
+  const ticks = lines.flatMap((job) => job.next_ticks.map((tick) => [job.name, tick.local, tick.at, flag(tick)]));
   return `${table}\n\n${textTable(['job', 'local time', 'UTC', ''], ticks)}`;
 }
 

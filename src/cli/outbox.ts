@@ -6,24 +6,11 @@ import type { RunSummary } from '../core/glossary.ts';
 import { suggest } from '../core/text/near-word.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import { runLeased } from '../sync/leased-run.ts';
-import {
-  type Action,
-  act,
-  actOnMany,
-  assertAbsent,
-  cancel,
-  namedEntry,
-  retry,
-} from '../sync/push/actions.ts';
+import { type Action, act, actOnMany, assertAbsent, cancel, namedEntry, retry } from '../sync/push/actions.ts';
 import { outboxAttention } from '../sync/push/attention.ts';
 import { attemptsOf } from '../warehouse/outbox/attempts.ts';
 import { OUTBOX_STATES, type OutboxEntry, type OutboxState, shownEntry } from '../warehouse/outbox/entry.ts';
-import {
-  countEntries,
-  type EntryFilter,
-  kindsWithWaitingFiles,
-  searchEntries,
-} from '../warehouse/outbox/lists.ts';
+import { countEntries, type EntryFilter, kindsWithWaitingFiles, searchEntries } from '../warehouse/outbox/lists.ts';
 import { addCommand, print, say, sayWaiting, withApp } from './command.ts';
 import { namedJob } from './named-job.ts';
 import { wholeNumber } from './number-options.ts';
@@ -57,11 +44,7 @@ const withKind = (command: Command): Command =>
   command.addOption(new Option('--kind <kind>', 'kind of item').choices(KINDS));
 
 const withName = (command: Command): Command =>
-  withKind(command).option(
-    '--use <n>',
-    'which use of the code, if the ERP has used it several times',
-    wholeNumber,
-  );
+  withKind(command).option('--use <n>', 'which use of the code, if the ERP has used it several times', wholeNumber);
 
 const withSearch = (command: Command): Command =>
   command
@@ -104,8 +87,7 @@ const addList = (outbox: Command): Command =>
       }
       print(entriesText(entries, app.clock.now(), await engine.read(kindsWithWaitingFiles)));
       const found = await engine.read((sql) => countEntries(sql, search));
-      if (found > entries.length)
-        say(`Shown: ${entries.length} of ${entryCount(found)}. Try: --limit ${found}`);
+      if (found > entries.length) say(`Shown: ${entries.length} of ${entryCount(found)}. Try: --limit ${found}`);
       for (const { text, hint } of await outboxAttention(engine, isoInstant(app.clock.now())))
         say(`Needs a person: ${text}. Try: ${hint}`);
       return EXIT.ok;
@@ -153,11 +135,7 @@ const addRetry = (outbox: Command): Command =>
     summary:
       'sends a rejected or cancelled entry again in the next run; an entry that may have arrived is read back first',
     options: (command) =>
-      withMany(command).option(
-        '--not-there',
-        'send the entry: you have checked that it is not at the service',
-        false,
-      ),
+      withMany(command).option('--not-there', 'send the entry: you have checked that it is not at the service', false),
     action: withApp((app, [code], options) =>
       carryOut(
         app,
@@ -199,20 +177,12 @@ async function readBack(app: App, { kind }: OutboxEntry): Promise<RunSummary> {
 
 type Options = ActionOptions & { json: boolean };
 
-function carryOut(
-  app: App,
-  code: string | undefined,
-  options: Options,
-  command: ActingCommand,
-): Promise<number> {
+function carryOut(app: App, code: string | undefined, options: Options, command: ActingCommand): Promise<number> {
   const { state, use, code: part } = options;
   const one = `npx roadbook outbox ${command.name} CODE`;
   const many = `npx roadbook outbox ${command.name} --state rejected`;
   if (code === undefined && state === undefined)
-    throw usage(
-      `No entry to ${command.name} is named`,
-      `${one} for one entry, or ${many} for all that are rejected.`,
-    );
+    throw usage(`No entry to ${command.name} is named`, `${one} for one entry, or ${many} for all that are rejected.`);
   if (code === undefined) {
     if (use === undefined) return actOnMatching(app, options, command);
     throw usage('--use needs a code', `${one} --use ${use}`);
@@ -265,11 +235,7 @@ async function actOnMatching(
   }
   const { done, skipped } = await actOnMany(engine, search, action, isoInstant(app.clock.now()));
   const left = Math.max(0, entries - done - skipped);
-  print(
-    json
-      ? JSON.stringify({ entries, done, skipped })
-      : `${entryCount(done)} ${doneWord}, ${skipped} skipped.`,
-  );
+  print(json ? JSON.stringify({ entries, done, skipped }) : `${entryCount(done)} ${doneWord}, ${skipped} skipped.`);
   if (json) return EXIT.ok;
   if (skipped > 0)
     say(

@@ -21,12 +21,10 @@ export function checkHasPeriod({ name, options }: Pick<NamedJob, 'name' | 'optio
 
 export function readPeriod({ from, to }: PeriodOptions, timezone: string): Interval | undefined {
   if (from === undefined && to === undefined) return undefined;
-  if (from === undefined || to === undefined)
-    throw usage('--from and --to must be used together', 'set both');
+  if (from === undefined || to === undefined) throw usage('--from and --to must be used together', 'set both');
   const beginAt = readInstant('--from', from, timezone);
   const endAt = readInstant('--to', to, timezone);
-  if (beginAt >= endAt)
-    throw usage('--from is not before --to', 'a date without a time means the start of that day');
+  if (beginAt >= endAt) throw usage('--from is not before --to', 'a date without a time means the start of that day');
   return { beginAt, endAt };
 }
 

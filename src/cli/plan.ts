@@ -41,18 +41,13 @@ export const definePlan = (command: Command): Command =>
         .option('--pictures-a-day <n>', 'new pictures per vehicle and day', amount, picturesADay)
         .option('--picture-kb <n>', 'size of a picture file, in KB', amount, PICTURE_KB)
         .option('--latency-ms <n>', 'response time of the service, in ms', wholeNumber, LATENCY_MS)
-        .option(
-          '--requests-per-minute <n>',
-          'rate limit of the account (default: as configured)',
-          wholeNumber,
-        );
+        .option('--requests-per-minute <n>', 'rate limit of the account (default: as configured)', wholeNumber);
     },
     action: withApp(async (app, _args, { json, vehicles, ...figures }) => {
       const plans = vehicles.map((count) => planOf(app, { ...figures, vehicles: count }));
       const [only] = plans;
       if (json) print(JSON.stringify({ assumed: assumptionsOf(app, figures), plans }, null, 2));
-      else if (only !== undefined && plans.length === 1)
-        print(`${showOne(only)}\n\n${assumptionsText(app, figures)}`);
+      else if (only !== undefined && plans.length === 1) print(`${showOne(only)}\n\n${assumptionsText(app, figures)}`);
       else print(`${showSeveral(plans)}\n\n${assumptionsText(app, figures)}`);
       return 0;
     }),
@@ -70,8 +65,7 @@ function planOf(app: App, asked: Figures & { vehicles: number }): FleetPlan {
   const kind: EngineKind = engines[warehouse.engine as keyof typeof engines];
   const rate = asked.requestsPerMinute ?? service.requestsPerMinute;
   const budget = callBudget(jobs, rate, app.clock.now());
-  const retention = (settings['maintain-warehouse']?.options as { retention?: Record<string, number> })
-    ?.retention;
+  const retention = (settings['maintain-warehouse']?.options as { retention?: Record<string, number> })?.retention;
   const found = sizing(jobs, budget, {
     day: asked,
     engine: warehouse.engine,

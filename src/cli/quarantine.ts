@@ -17,9 +17,7 @@ const MAX_SHOWN = 100;
 const MAX_RETRIED = 100_000;
 
 const filterOptions = (command: Command): Command =>
-  command
-    .option('--job <name>', 'only records of this job')
-    .option('--table <name>', 'only records of this table');
+  command.option('--job <name>', 'only records of this job').option('--table <name>', 'only records of this table');
 
 export function defineQuarantine(parent: Command): void {
   addCommand<Filter>(parent, {
@@ -58,8 +56,7 @@ export function defineQuarantine(parent: Command): void {
       const loaded = results.filter((result) => result.loaded).length;
       if (json) print(JSON.stringify({ tried: results.length, loaded, results }, null, 2));
       else {
-        for (const { id, reason } of results.filter((result) => !result.loaded))
-          print(`${id.slice(0, 8)}  ${reason}`);
+        for (const { id, reason } of results.filter((result) => !result.loaded)) print(`${id.slice(0, 8)}  ${reason}`);
         say(`${loaded} of ${results.length} loaded.`);
       }
       return loaded === results.length ? EXIT.ok : EXIT.partial;

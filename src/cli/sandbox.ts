@@ -22,21 +22,11 @@ export const defineSandbox = (command: Command): Command =>
       command
         .option('--host <address>', 'address to listen on', '127.0.0.1')
         .option('--port <port>', 'port to listen on; 0 selects a free one', wholeNumberFrom(0), 4781)
-        .option(
-          '--seed <n>',
-          'seed of the simulated fleet; the same seed gives the same fleet',
-          wholeNumberFrom(0),
-          1,
-        )
+        .option('--seed <n>', 'seed of the simulated fleet; the same seed gives the same fleet', wholeNumberFrom(0), 1)
         .option('--vehicles <n>', 'approximate size of the fleet', wholeNumberFrom(0), 12)
         .option('--speed <n>', 'simulated seconds per real second', wholeNumberFrom(0), 1)
         .option('--state <file>', 'keep accepted writes in this file across restarts')
-        .option(
-          '--fault <fault>',
-          'make calls fail, for example events:429:rate=0.1; may be repeated',
-          faultFlags,
-          [],
-        ),
+        .option('--fault <fault>', 'make calls fail, for example events:429:rate=0.1; may be repeated', faultFlags, []),
     action: async (_args, { host, port, seed, vehicles, speed, state, fault, json }) => {
       const sandbox = await startSandbox({
         host,

@@ -41,9 +41,7 @@ function deadlineLine({ deadline }: StatusDocument): string[] {
   if (deadline === undefined) return [];
   const { at, missed, confirmed, open } = deadline;
   if (missed.length === 0)
-    return [
-      `Deadline ${at}: of the plans that start tomorrow, ${confirmed} are confirmed and ${open} are open`,
-    ];
+    return [`Deadline ${at}: of the plans that start tomorrow, ${confirmed} are confirmed and ${open} are open`];
   const named = missed.slice(0, MAX_NAMED).join(', ') + (missed.length > MAX_NAMED ? ', …' : '');
   const plans = missed.length === 1 ? 'plan that starts' : 'plans that start';
   return [`Deadline ${at}: missed by ${missed.length} ${plans} tomorrow: ${named}`];
@@ -61,9 +59,7 @@ function daemonLines({ daemons, queue }: StatusDocument, nowMs: number): string[
   ]);
   const head = ['daemon', 'state', 'version', 'since', 'last heartbeat', 'slices per minute'];
   return [
-    ...(queue === undefined
-      ? []
-      : [`Queue: ${queue.waiting} waiting, ${queue.active} active, ${queue.dead} dead`]),
+    ...(queue === undefined ? [] : [`Queue: ${queue.waiting} waiting, ${queue.active} active, ${queue.dead} dead`]),
     '',
     daemons.length === 0 ? 'No daemon is running.' : textTable(head, rows),
   ];
@@ -81,20 +77,14 @@ function show(document: StatusDocument, nowMs: number): string {
     table.name,
     table.rows,
     table.last_change_at,
-    table.freshness_seconds === null
-      ? 'never read'
-      : `${formatDuration(table.freshness_seconds * 1_000)} ago`,
+    table.freshness_seconds === null ? 'never read' : `${formatDuration(table.freshness_seconds * 1_000)} ago`,
   ]);
   const outbox = Object.entries(document.outbox).map(([state, count]) => `${count} ${state}`);
   return [
     `Health: ${coloured(document.health)}`,
     ...(document.config.error === null
       ? []
-      : [
-          '',
-          'The file is invalid; a running daemon keeps its last valid configuration:',
-          document.config.error,
-        ]),
+      : ['', 'The file is invalid; a running daemon keeps its last valid configuration:', document.config.error]),
     '',
     textTable(['job', 'health', 'last run', 'next tick', 'error'], jobs),
     '',

@@ -57,8 +57,7 @@ const contents = (entries: readonly DictionaryEntry[]): string =>
     })
     .join('\n\n');
 
-const title = ({ meaning, call }: DictionaryEntry): string =>
-  meaning + (call === null ? '' : ` From ${call}.`);
+const title = ({ meaning, call }: DictionaryEntry): string => meaning + (call === null ? '' : ` From ${call}.`);
 
 const asText = (entry: DictionaryEntry): string =>
   `${entry.name}: ${title(entry)}\n${textTable(HEAD, entry.columns.map(cells))}`;

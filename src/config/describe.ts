@@ -8,10 +8,7 @@ export const publicConfig = (config: Config): Config => redact(config, false) as
 function redact(value: unknown, secret: boolean): unknown {
   if (Array.isArray(value)) return value.map((item) => redact(item, secret));
   if (typeof value === 'object' && value !== null) {
-    const entries = Object.entries(value).map(([key, inner]) => [
-      key,
-      redact(inner, secret || isSecretKey(key)),
-    ]);
+    const entries = Object.entries(value).map(([key, inner]) => [key, redact(inner, secret || isSecretKey(key))]);
     return Object.fromEntries(entries);
   }
   return secret && value !== '' && value != null ? REDACTED : value;

@@ -12,9 +12,6 @@ export function readDotenv(dir: string): Record<string, string> {
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code === 'ENOENT') return {};
-    throw new ConfigError(
-      [fileFault(file, `cannot be read (${code})`, 'make it readable, or remove it')],
-      error,
-    );
+    throw new ConfigError([fileFault(file, `cannot be read (${code})`, 'make it readable, or remove it')], error);
   }
 }

@@ -14,8 +14,7 @@ export function hintOf(issue: Issue, value: unknown, place: SchemaPlace): string
   if (words.length > 0) return suggest(typeof value === 'string' ? value : '', words);
   if (value === undefined) return `add it${place.description === undefined ? '' : `: ${place.description}`}`;
   if (value === null) return 'set a value, or remove the key to use the default';
-  if (place.examples.length > 0)
-    return `for example ${place.examples.map((each) => `\`${each}\``).join(', ')}`;
+  if (place.examples.length > 0) return `for example ${place.examples.map((each) => `\`${each}\``).join(', ')}`;
   return kindHint(issue, value) ?? place.description ?? 'see the example in config/roadbook.yaml';
 }
 

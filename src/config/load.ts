@@ -55,11 +55,9 @@ export function parseConfig(
     ? checkTree(configSchema(dependencies), tree)
     : { config: undefined, issues: [] };
   const all = [...tree.issues, ...schemaIssues];
-  const error =
-    config === undefined || all.length > 0 ? new ConfigError(all.map(faultIn(file, lines))) : null;
+  const error = config === undefined || all.length > 0 ? new ConfigError(all.map(faultIn(file, lines))) : null;
   const mayTolerate = tolerant && tree.isComplete && all.every(({ path }) => path[0] !== 'warehouse');
-  const usable =
-    error === null ? config : mayTolerate ? checkTolerantly(configSchema(dependencies), tree) : undefined;
+  const usable = error === null ? config : mayTolerate ? checkTolerantly(configSchema(dependencies), tree) : undefined;
   if (usable === undefined) throw error;
   return {
     file,
@@ -80,8 +78,7 @@ const faultIn =
   };
 
 /** Hides a key that contains a space: it may include a value whose colon is missing, as in `password secret: x`. */
-const shownPath = (path: Path): string =>
-  pathText(path.map((step) => (/\s/.test(String(step)) ? '?' : step)));
+const shownPath = (path: Path): string => pathText(path.map((step) => (/\s/.test(String(step)) ? '?' : step)));
 
 async function readText(file: string): Promise<string> {
   try {
@@ -102,10 +99,7 @@ function tooLarge(file: string): ConfigError {
 
 function unreadable(file: string, error: unknown): ConfigError {
   const code = String((error as NodeJS.ErrnoException).code);
-  const [message, hint] = UNREADABLE[code] ?? [
-    `the file cannot be read (${code})`,
-    'check the file and its folder',
-  ];
+  const [message, hint] = UNREADABLE[code] ?? [`the file cannot be read (${code})`, 'check the file and its folder'];
   return new ConfigError([fileFault(file, message, hint)], error);
 }
 

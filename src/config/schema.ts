@@ -93,9 +93,6 @@ function settleIssues(jobs: Record<string, Partial<JobSettings>>, timeoutMs: num
 
 /** A job without its own time zone uses the `timezone` of the file. */
 function withTimezone(jobs: Record<string, Partial<JobSettings>>, timezone: string): Config['jobs'] {
-  const entries = Object.entries(jobs).map(([name, job]) => [
-    name,
-    { ...job, timezone: job.timezone ?? timezone },
-  ]);
+  const entries = Object.entries(jobs).map(([name, job]) => [name, { ...job, timezone: job.timezone ?? timezone }]);
   return Object.fromEntries(entries);
 }

@@ -30,8 +30,7 @@ export function secretsOf(tree: ValueTree, config: object): string[] {
   return [...secrets];
 }
 
-const isUnderSecretKey = (path: readonly (string | number)[]): boolean =>
-  path.some((key) => isSecretKey(String(key)));
+const isUnderSecretKey = (path: readonly (string | number)[]): boolean => path.some((key) => isSecretKey(String(key)));
 
 function collect(value: unknown, path: string[], found: (text: string, path: string[]) => void): void {
   if (typeof value === 'string') found(value, path);

@@ -75,8 +75,7 @@ export function watchConfig(dependencies: WatchDependencies): ConfigWatch {
   return {
     start() {
       running ??= loop().catch((error) => {
-        if (!stopping.signal.aborted)
-          log.error({ err: error }, 'the configuration file is no longer watched');
+        if (!stopping.signal.aborted) log.error({ err: error }, 'the configuration file is no longer watched');
       });
     },
     async stop() {
@@ -102,8 +101,7 @@ async function takeSnapshot({ file, beside }: Pick<WatchDependencies, 'file' | '
   return { files: [file, ...files], contents, gone: main === undefined };
 }
 
-export const digestOf = (contents: Buffer | string): string =>
-  createHash('sha256').update(contents).digest('hex');
+export const digestOf = (contents: Buffer | string): string => createHash('sha256').update(contents).digest('hex');
 
 /** A file too large for a configuration is not read; its size and time stand for its contents. */
 async function contentsOf(file: string): Promise<Buffer | undefined> {

@@ -44,8 +44,7 @@ function addMeta(place: SchemaPlace, layer: Type): void {
   const meta = z.globalRegistry.get(layer);
   place.title ??= meta?.title;
   place.description ??= meta?.description;
-  if (place.examples.length === 0 && Array.isArray(meta?.examples))
-    place.examples = meta.examples.map(String);
+  if (place.examples.length === 0 && Array.isArray(meta?.examples)) place.examples = meta.examples.map(String);
 }
 
 function childOf(schema: Type, part: string | number): Type | undefined {

@@ -77,9 +77,7 @@ function rejectRepeatedCode(reading: Reading, uses: Map<string, Use[]>, rule: Co
   const before = externalCode === undefined ? undefined : addUse(uses, externalCode, use, rule);
   if ('item' in reading && before === undefined) return reading;
   const { startDay: _, ...readError } =
-    'readError' in reading
-      ? reading.readError
-      : { origin, externalCode, reason: repeatedCode(before, use, rule) };
+    'readError' in reading ? reading.readError : { origin, externalCode, reason: repeatedCode(before, use, rule) };
   const isOfOneDay = startDay !== '' && (before === undefined || before.startDay === startDay);
   return { readError: isOfOneDay ? { ...readError, startDay } : readError };
 }
@@ -103,15 +101,13 @@ function invalidate(batch: ErpBatch, readError: ErpFault): void {
   batch.faults.push(readError);
   if (readError.externalCode === undefined) return;
   batch.items = batch.items.filter(
-    ({ externalCode, startDay }) =>
-      externalCode !== readError.externalCode || !invalidates(readError, startDay),
+    ({ externalCode, startDay }) => externalCode !== readError.externalCode || !invalidates(readError, startDay),
   );
 }
 
 function repeatedCode(before: Use | undefined, { startDay }: Use, { reuseCodes }: CodeRule): string {
   const once = reuseCodes ? 'once for each start day' : 'once';
-  const isOtherDay =
-    before !== undefined && before.startDay !== '' && startDay !== '' && before.startDay !== startDay;
+  const isOtherDay = before !== undefined && before.startDay !== '' && startDay !== '' && before.startDay !== startDay;
   const hint = isOtherDay ? '; if the ERP reuses codes on other days, set reuse_codes of the push job' : '';
   return `this external code was already read at ${before?.origin}; keep the rows of a plan together (order them by its code) and use each code ${once}${hint}`;
 }

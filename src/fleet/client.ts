@@ -78,12 +78,7 @@ const UNAUTHORISED = 401;
 const BYTES_PER_MB = 1024 * 1024;
 
 export function createFleet(settings: FleetSettings, dependencies: FleetDependencies): Fleet {
-  const {
-    clock,
-    random = Math.random,
-    retry: policy = DEFAULT_RETRY,
-    connect = lazyTransport,
-  } = dependencies;
+  const { clock, random = Math.random, retry: policy = DEFAULT_RETRY, connect = lazyTransport } = dependencies;
   const baseUrl = checkedBaseUrl(settings.baseUrl);
   const exchange = createExchange({
     ...dependencies,
@@ -96,11 +91,7 @@ export function createFleet(settings: FleetSettings, dependencies: FleetDependen
   const session = openSession(settings, dependencies, exchange);
   const budget = createRetryBudget();
 
-  async function attempt<Q, A>(
-    endpoint: Endpoint<Q, A>,
-    wire: WireRequest,
-    context: CallContext,
-  ): Promise<A> {
+  async function attempt<Q, A>(endpoint: Endpoint<Q, A>, wire: WireRequest, context: CallContext): Promise<A> {
     const answer = await sendWithToken(endpoint.kind, wire, { session, exchange }, context);
     if (answer.status < 200 || answer.status > 299) throw exchange.statusError(endpoint.kind, wire, answer);
     if (answer.body.length > LARGE_ANSWER_BYTES) await yieldToEventLoop();

@@ -24,8 +24,7 @@ export function readPicture(answer: WireAnswer): Picture {
   if (!BASE64.test(base64)) throw new TransportFault('bad_answer', 'not Base64');
   const bytes = Buffer.from(base64, 'base64');
   const contentType = imageType(bytes);
-  if (contentType === undefined && bytes.length < FEWEST_BYTES)
-    throw new TransportFault('bad_answer', 'not a picture');
+  if (contentType === undefined && bytes.length < FEWEST_BYTES) throw new TransportFault('bad_answer', 'not a picture');
   return { bytes, contentType };
 }
 

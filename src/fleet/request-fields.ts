@@ -24,14 +24,12 @@ export const dateTime = z
 
 export const nonEmptyText = z.string().min(1);
 
-export const includesOf = <const Names extends readonly [string, ...string[]]>(names: Names) =>
-  z.array(z.enum(names));
+export const includesOf = <const Names extends readonly [string, ...string[]]>(names: Names) => z.array(z.enum(names));
 
 /** For calls whose allowed includes are not documented: any name is sent. */
 export const anyIncludes = z.array(nonEmptyText);
 
-export const codeOf = (codes: readonly CodedName[]) =>
-  z.enum(codes.map(({ code }) => code) as [string, ...string[]]);
+export const codeOf = (codes: readonly CodedName[]) => z.enum(codes.map(({ code }) => code) as [string, ...string[]]);
 
 export const listedId = (names: readonly NumberedName[]) =>
   z.int().refine((id) => names.some((entry) => entry.id === id), {

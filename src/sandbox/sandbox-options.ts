@@ -68,9 +68,7 @@ const DEFAULTS = {
 
 export function settingsFrom(options: SandboxOptions): SandboxSettings {
   if ((options.bulkEvents?.perVehiclePerDay ?? 0) > MOST_BULK_EVENTS) {
-    throw new RangeError(
-      `bulkEvents.perVehiclePerDay: at most ${MOST_BULK_EVENTS}, so that event ids stay unique`,
-    );
+    throw new RangeError(`bulkEvents.perVehiclePerDay: at most ${MOST_BULK_EVENTS}, so that event ids stay unique`);
   }
   const { clock, speed, stepped, startAt, credentials, shapes, ...rest } = options;
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));

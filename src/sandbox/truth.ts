@@ -16,12 +16,7 @@ import { searchPlans } from './world/route-plans.ts';
 import { transitionsBetween } from './world/transitions.ts';
 import type { World } from './world/world.ts';
 
-const PLAN_INCLUDES = [
-  'vehicle.device',
-  'user',
-  'route_points.routes_info',
-  'route_points.route_point_items',
-];
+const PLAN_INCLUDES = ['vehicle.device', 'user', 'route_points.routes_info', 'route_points.route_point_items'];
 const EVENT_OBJECTS = ['vehicle', 'driver', 'location_start', 'location_end'];
 const ITINERARY_INCLUDES = ['vehicle', 'driver', 'position_start', 'position_end'];
 const ANSWER_INCLUDES = ['checklist_form_field.table.items'];
@@ -34,8 +29,7 @@ interface Range {
 type ReadTruth = (world: World, range: Range) => unknown[];
 
 const TRUTHS: Record<string, ReadTruth> = {
-  vehicles: (world) =>
-    world.roster.listed(world.now()).map((index) => vehicleRecord(world, index, VEHICLE_INCLUDES)),
+  vehicles: (world) => world.roster.listed(world.now()).map((index) => vehicleRecord(world, index, VEHICLE_INCLUDES)),
   drivers: (world) => allDrivers(world, ['department', 'cost_center', 'work_shift']),
   points_of_interest: (world) =>
     allPointsOfInterest(world).map((point) => pointOfInterestRecord(point, ['point_of_interest_category'])),
@@ -62,9 +56,7 @@ export function createTruth(world: World): Hono {
     const read = Object.hasOwn(TRUTHS, resource) ? TRUTHS[resource] : undefined;
     if (read === undefined) return c.json({ message: `Known: ${Object.keys(TRUTHS).join(', ')}` }, 404);
     const range = rangeOf(world, c.req.query());
-    return range === undefined
-      ? c.json({ message: 'from, to, day: not dates' }, 422)
-      : c.json(read(world, range));
+    return range === undefined ? c.json({ message: 'from, to, day: not dates' }, 422) : c.json(read(world, range));
   });
   return app;
 }
@@ -73,9 +65,7 @@ function rangeOf(world: World, query: Record<string, string>): Range | undefined
   const day = query.day === undefined ? undefined : Date.parse(`${query.day}T12:00:00Z`);
   const from = day === undefined ? Date.parse(query.from ?? dateText(FOUNDING_DAY)) : startOfDay(dayOf(day));
   const to =
-    day === undefined
-      ? Date.parse(query.to ?? dateText(dayOf(world.now()) + 7))
-      : startOfDay(dayOf(day) + 1) - 1;
+    day === undefined ? Date.parse(query.to ?? dateText(dayOf(world.now()) + 7)) : startOfDay(dayOf(day) + 1) - 1;
   return Number.isNaN(from) || Number.isNaN(to) ? undefined : { from, to };
 }
 

@@ -42,8 +42,7 @@ export function isClockSetBack(schedule: Schedule, lastMs: number, nowMs: number
 }
 
 /** Time from a tick to the next one. */
-export const periodAt = (schedule: Schedule, tickMs: number): number =>
-  (nextTick(schedule, tickMs) ?? tickMs) - tickMs;
+export const periodAt = (schedule: Schedule, tickMs: number): number => (nextTick(schedule, tickMs) ?? tickMs) - tickMs;
 
 /** The longest delay after a tick, in ms and as a share of the period; the smaller one applies. */
 const JITTER = { mostMs: 10_000, share: 0.02 };

@@ -51,10 +51,7 @@ interface Entry extends JobState {
   wakeUp: AbortController;
 }
 
-export function createScheduler(
-  jobs: readonly ScheduledJob[],
-  dependencies: SchedulerDependencies,
-): Scheduler {
+export function createScheduler(jobs: readonly ScheduledJob[], dependencies: SchedulerDependencies): Scheduler {
   const { clock, log } = dependencies;
   const stopping = new AbortController();
   const aborting = new AbortController();

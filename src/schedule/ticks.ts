@@ -117,9 +117,7 @@ function* slotsAfter(
     return;
   }
   const slots = memoized(changeDaySlots, `${day} ${timezone}`, () => {
-    const all = times.flatMap((seconds) =>
-      instantsOf(date.toPlainDateTime().add({ seconds }), timezone, everyHour),
-    );
+    const all = times.flatMap((seconds) => instantsOf(date.toPlainDateTime().add({ seconds }), timezone, everyHour));
     return [...new Set(all)].toSorted((a, b) => a - b);
   });
   for (let index = firstAfter(slots, afterMs); index < slots.length; index++) yield slots[index] ?? 0;

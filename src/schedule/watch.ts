@@ -53,8 +53,7 @@ export function createControlWatch({
       for (const job of await freedLeases()) scheduler.wake(job);
       isUnreachable = false;
     } catch (thrown) {
-      if (!isUnreachable)
-        log.warn({ err: asRoadbookError(thrown) }, 'job controls and leases cannot be read');
+      if (!isUnreachable) log.warn({ err: asRoadbookError(thrown) }, 'job controls and leases cannot be read');
       isUnreachable = true;
     }
   }

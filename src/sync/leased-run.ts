@@ -29,8 +29,7 @@ export async function runLeased(request: RunRequest, dependencies: SyncDependenc
   }
 }
 
-const leaseName = ({ job, period }: RunRequest): string =>
-  period === undefined ? job.name : `backfill ${job.name}`;
+const leaseName = ({ job, period }: RunRequest): string => (period === undefined ? job.name : `backfill ${job.name}`);
 
 async function acquireLease(
   request: RunRequest,

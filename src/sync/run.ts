@@ -8,8 +8,7 @@ import { closeRun, openRun, type RunCause } from '../warehouse/control/runs.ts';
 import type { SyncDependencies } from './dependencies.ts';
 import type { NamedJob, RunContext, RunOutcome } from './job.ts';
 
-export interface RunRequest
-  extends Pick<RunContext, 'options' | 'period' | 'lease' | 'onProgress' | 'draining'> {
+export interface RunRequest extends Pick<RunContext, 'options' | 'period' | 'lease' | 'onProgress' | 'draining'> {
   job: NamedJob;
   cause: RunCause;
   /** The planned instant of a scheduled run. */
@@ -56,8 +55,7 @@ export async function runJob(request: RunRequest, dependencies: SyncDependencies
     signal,
   };
   const { blockedBy } = request;
-  const outcome =
-    blockedBy === undefined ? await execute(job, context) : { failures: [blockedBy], worked: false };
+  const outcome = blockedBy === undefined ? await execute(job, context) : { failures: [blockedBy], worked: false };
   const ended = {
     status: statusOf(context, outcome),
     started_at: startedAt,
@@ -72,8 +70,7 @@ export async function runJob(request: RunRequest, dependencies: SyncDependencies
 }
 
 /** Sorts by time. Short, because every row that the run changes stores it. */
-const newRunId = (nowMs: number): string =>
-  nowMs.toString(16).padStart(12, '0') + randomBytes(4).toString('hex');
+const newRunId = (nowMs: number): string => nowMs.toString(16).padStart(12, '0') + randomBytes(4).toString('hex');
 
 async function execute(job: NamedJob, context: RunContext): Promise<RunOutcome> {
   try {

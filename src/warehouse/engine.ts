@@ -80,10 +80,7 @@ export interface WriteOptions {
 }
 
 /** Yields the rows of a statement in batches; `?` marks a binding. */
-export type Scan = (
-  statement: string,
-  bindings?: readonly Scalar[],
-) => AsyncIterable<Record<string, unknown>[]>;
+export type Scan = (statement: string, bindings?: readonly Scalar[]) => AsyncIterable<Record<string, unknown>[]>;
 
 /** How an engine creates the declared schema. src/warehouse/schema/converge.ts sets the order of the steps. */
 export interface Ddl {
@@ -129,12 +126,7 @@ export interface Engine extends Ddl {
   /** All reads of `work` see one committed state, however long `work` takes. Rows arrive in batches. */
   snapshot<T>(work: (scan: Scan) => Promise<T>): Promise<T>;
   /** For each key of `bounds`: the greatest `column` up to the bound, over rows whose `by` is the key. Omits keys without rows. */
-  latest(
-    table: Table,
-    by: string,
-    column: string,
-    bounds: ReadonlyMap<number, string>,
-  ): Promise<Map<number, string>>;
+  latest(table: Table, by: string, column: string, bounds: ReadonlyMap<number, string>): Promise<Map<number, string>>;
   /** Checks the database for damage and returns the findings as text. Also updates statistics and tidies files. */
   upkeep(): Promise<string[]>;
   /** Writes a consistent copy to a new file. Reads and writes continue meanwhile. */

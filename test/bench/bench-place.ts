@@ -7,14 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { startPostgres, stopPostgres } from '../support/postgres.ts';
-import {
-  type BenchEngine,
-  type Credentials,
-  type Measured,
-  PRODUCT_FLAGS,
-  type Task,
-  type Way,
-} from './task.ts';
+import { type BenchEngine, type Credentials, type Measured, PRODUCT_FLAGS, type Task, type Way } from './task.ts';
 
 export const VEHICLES = 500;
 const DAY_MS = 86_400_000;
@@ -42,9 +35,7 @@ export async function makeBenchPlace({ perDay = 200, answerMs = 0 }: BenchServic
   const dir = mkdtempSync(join(tmpdir(), 'roadbook-bench-'));
   const args = [VEHICLES, perDay, answerMs].map(String);
   const service = fork(resolve(import.meta.dirname, 'service.ts'), args);
-  const [{ url, credentials }] = (await once(service, 'message')) as [
-    { url: string; credentials: Credentials },
-  ];
+  const [{ url, credentials }] = (await once(service, 'message')) as [{ url: string; credentials: Credentials }];
   const end = Math.floor((Date.now() - OVER_MS) / DAY_MS) * DAY_MS;
   let folders = 0;
   const newFolder = (): string => join(dir, String(folders++));

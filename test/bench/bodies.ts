@@ -7,9 +7,7 @@ export type WireEvent = Record<string, Record<string, unknown> | undefined>;
 
 /** `keep` gets each parsed body; returns the number of events. */
 export async function readAll(task: Task, keep: (events: WireEvent[]) => Promise<void>): Promise<number> {
-  const login = await got
-    .post(`${task.url}/auth/login/`, { json: task.credentials })
-    .json<{ access_token: string }>();
+  const login = await got.post(`${task.url}/auth/login/`, { json: task.credentials }).json<{ access_token: string }>();
   const headers = { authorization: `Bearer ${login.access_token}` };
   const { data } = await got(`${task.url}/vehicle/?includes=fleet&visible=2`, { headers }).json<{
     data: { id: number }[];

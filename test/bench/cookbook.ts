@@ -27,9 +27,7 @@ for (const { name, make } of cases) {
   const started = performance.now();
   const rows = await loadFleet(engine, events);
   await createLateIndexes(engine, tables);
-  say(
-    `${name}: ${rows.toLocaleString('en')} rows in ${((performance.now() - started) / 1_000).toFixed(0)} s`,
-  );
+  say(`${name}: ${rows.toLocaleString('en')} rows in ${((performance.now() - started) / 1_000).toFixed(0)} s`);
   for (const [index, { sql }] of recipes().entries()) {
     const times: number[] = [];
     const work: number[] = [];

@@ -19,8 +19,7 @@ export function cpuMs(only?: string): number {
     const parent = processes.get(pid)?.parent ?? 0;
     return pid === process.pid || (parent > 0 && isOurs(parent));
   };
-  const isCounted = (pid: number, name: string): boolean =>
-    isOurs(pid) && (only === undefined || only === name);
+  const isCounted = (pid: number, name: string): boolean => isOurs(pid) && (only === undefined || only === name);
   return [...processes].reduce(
     (sum, [pid, { name, ticks }]) => (isCounted(pid, name) ? sum + ticks * TICK_MS : sum),
     0,

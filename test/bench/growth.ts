@@ -10,12 +10,7 @@ export async function growthBench(place: BenchPlace, most: number): Promise<Sect
   const lines: string[] = [];
   for (const engine of ['sqlite', 'postgres'] as const) {
     for (const size of sizes) {
-      const { rows, seconds, peakMb } = await place.measure(
-        'pull',
-        engine,
-        await place.warehouse(engine),
-        size,
-      );
+      const { rows, seconds, peakMb } = await place.measure('pull', engine, await place.warehouse(engine), size);
       const cells = [
         engine,
         rows.toLocaleString('en'),

@@ -119,12 +119,7 @@ export async function sqlitePair(): Promise<Pair> {
       database.run(text, values, (error: Error | null) => (error === null ? resolve() : reject(error)));
     });
   // As the product's connection has them.
-  const pragmas = [
-    'journal_mode = wal',
-    'synchronous = full',
-    'cache_size = -16384',
-    'wal_autocheckpoint = 8000',
-  ];
+  const pragmas = ['journal_mode = wal', 'synchronous = full', 'cache_size = -16384', 'wal_autocheckpoint = 8000'];
   for (const pragma of pragmas) await run(`pragma ${pragma}`);
   const values = COLUMNS.map((_, position) => `json_extract(value, '$[${position}]')`);
   const statement = `insert into event (${[...COLUMNS, ...STAMPS].join(', ')})

@@ -17,10 +17,7 @@ async function measure({ name, load: product, bare, close }: Pair, count: number
     const rows = eventRows(start, count);
     const [send, store] = [bare(rows), product(rows)];
     // Who goes first changes with every slice.
-    const turns = [
-      async () => (seconds.load += await timed(store)),
-      async () => (seconds.bare += await timed(send)),
-    ];
+    const turns = [async () => (seconds.load += await timed(store)), async () => (seconds.bare += await timed(send))];
     for (const turn of (start / SLICE_ROWS) % 2 === 0 ? turns : turns.toReversed()) await turn();
     seconds.again += await timed(store);
   }

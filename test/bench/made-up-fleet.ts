@@ -36,8 +36,7 @@ export async function loadFleet(engine: Engine, events: number): Promise<number>
   const perVehicle = Math.ceil(events / (VEHICLES * DAYS));
   for (const day of range(DAYS)) {
     const seenAt = BEGIN + day * DAY_MS + DAY_MS / 2;
-    for (const [table, records] of recordsOf(day, perVehicle))
-      rows += await put(engine, table, seenAt, records);
+    for (const [table, records] of recordsOf(day, perVehicle)) rows += await put(engine, table, seenAt, records);
   }
   await noteReading(engine);
   return rows;
@@ -80,10 +79,7 @@ function recordsOf(day: number, perVehicle: number): [Table, Fields[]][] {
     date_executed: at(BEGIN + day * DAY_MS + 8 * 3_600_000),
   }));
   return [
-    [
-      event,
-      vehicles.flatMap((index) => range(perVehicle).map((n) => eventRecord(day, index, n, perVehicle))),
-    ],
+    [event, vehicles.flatMap((index) => range(perVehicle).map((n) => eventRecord(day, index, n, perVehicle)))],
     [routePlan, vehicles.map((index) => planRecord(day, index))],
     [routePoint, points.map(({ point }) => point)],
     [routePointExecution, points.map(({ execution }) => execution)],
@@ -122,11 +118,7 @@ const planRecord = (day: number, index: number): Fields => ({
   user: { id: index + 1, name: `Driver ${index}`, login: `d${index}` },
 });
 
-function stopRecords(
-  day: number,
-  index: number,
-  place: number,
-): { point: Fields; execution: Fields; item: Fields } {
+function stopRecords(day: number, index: number, place: number): { point: Fields; execution: Fields; item: Fields } {
   const id = planId(day, index) * 100 + place;
   const scheduled = BEGIN + day * DAY_MS + (8 * 60 + place * 45) * 60_000;
   const luck = (id * 7_919) % 100;

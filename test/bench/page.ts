@@ -21,8 +21,7 @@ const series = (n: number): string =>
 
 async function fill({ rig, dependencies }: StatusPlace): Promise<void> {
   const now = rig.clock.now() / 1_000;
-  const at = (secondsAgo: string): string =>
-    `strftime('%Y-%m-%dT%H:%M:%S.000Z', ${now} - ${secondsAgo}, 'unixepoch')`;
+  const at = (secondsAgo: string): string => `strftime('%Y-%m-%dT%H:%M:%S.000Z', ${now} - ${secondsAgo}, 'unixepoch')`;
   const jobs = dependencies.jobs.map(({ name }, n) => `when ${n} then '${name}'`).join(' ');
   await rig.engine.write(async ({ sql }) => {
     await sql.raw(`insert into event (event_category, id, begin_date, end_date, vehicle_id, _first_seen_at, _changed_at, _run_id)
@@ -62,17 +61,14 @@ async function load({ rig }: StatusPlace, firstId: number): Promise<number> {
       const at = new Date(rig.clock.now() - n * 1_000).toISOString();
       return [1, firstId + start + n, at, at, 10, n % 500, ...new Array<null>(columns - 6).fill(null)];
     });
-    await rig.engine.write((tx) =>
-      tx.load(event, rows, metadataAt('bench', new Date(rig.clock.now()).toISOString())),
-    );
+    await rig.engine.write((tx) => tx.load(event, rows, metadataAt('bench', new Date(rig.clock.now()).toISOString())));
   }
   return LOADED / ((performance.now() - begun) / 1_000);
 }
 
 async function watched(place: StatusPlace): Promise<{ rate: number; slowest: number }> {
   const leave = new AbortController();
-  for (let n = 0; n < WATCHERS; n++)
-    void fetch(`${place.url}/api/live`, { headers: WITH_TOKEN, signal: leave.signal });
+  for (let n = 0; n < WATCHERS; n++) void fetch(`${place.url}/api/live`, { headers: WITH_TOKEN, signal: leave.signal });
   let isOver = false;
   let slowest = 0;
   const asking = (async () => {
@@ -99,16 +95,7 @@ await fill(place);
 say(`${RUNS} runs, ${ENTRIES} entries of the outbox, ${EVENTS} events; milliseconds.\n`);
 say('| call | first | median | slowest | KiB |\n|---|---|---|---|---|');
 let overviewMs = 0;
-for (const path of [
-  'overview',
-  'status',
-  'timeline',
-  'runs',
-  'outbox',
-  'outbox?code=99',
-  'today',
-  'config',
-]) {
+for (const path of ['overview', 'status', 'timeline', 'runs', 'outbox', 'outbox?code=99', 'today', 'config']) {
   const { first, median, slowest, kb } = await timed(`${place.url}/api/${path}`);
   if (path === 'overview') overviewMs = median;
   say(`| ${path} | ${first.toFixed(0)} | ${median.toFixed(0)} | ${slowest.toFixed(0)} | ${kb.toFixed(0)} |`);

@@ -17,9 +17,7 @@ import type { Task } from './task.ts';
 export const CONCURRENCY = 4;
 
 /** As the product comes. */
-const usualPolicies = Object.fromEntries(
-  [...personalColumns].map(([name, { column }]) => [name, column.policy]),
-);
+const usualPolicies = Object.fromEntries([...personalColumns].map(([name, { column }]) => [name, column.policy]));
 
 export interface Product {
   pullEvents(): Promise<{ records: number; updated: number }>;

@@ -12,13 +12,9 @@ interface Plan {
 }
 
 const [url = '', folder = '', credentials = '{}', slots = '1'] = process.argv.slice(2);
-const login = await got
-  .post(`${url}/auth/login/`, { json: JSON.parse(credentials) })
-  .json<{ access_token: string }>();
+const login = await got.post(`${url}/auth/login/`, { json: JSON.parse(credentials) }).json<{ access_token: string }>();
 const headers = { authorization: `Bearer ${login.access_token}` };
-const plans = readdirSync(folder).flatMap(
-  (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Plan[],
-);
+const plans = readdirSync(folder).flatMap((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Plan[]);
 let confirmed = 0;
 const slot = async (): Promise<void> => {
   for (let next = plans.shift(); next !== undefined; next = plans.shift()) {

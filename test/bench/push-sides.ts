@@ -88,9 +88,7 @@ export async function pushSqlCost(plans: number): Promise<PushSqlCost> {
     if (code !== 0) throw new Error(`a push ended with ${code}: ${stderr}`);
     return JSON.parse(readFileSync(file, 'utf8')) as SqlCost;
   };
-  const place = makeWorkplace(
-    configFor(service.url, CONFIG).replace(/(?<=requests_per_minute: )\d+/, '100000'),
-  );
+  const place = makeWorkplace(configFor(service.url, CONFIG).replace(/(?<=requests_per_minute: )\d+/, '100000'));
   try {
     // The first run makes the schema.
     await costOf(place);

@@ -6,8 +6,7 @@ import { type Browser, chromiumPath, launchBrowser, type OpenPage } from '../sup
 import { HOSTILE, makeWorkingDay } from '../support/status-day.ts';
 import { type StatusPlace, TOKEN } from '../support/status-place.ts';
 
-if (chromiumPath === undefined)
-  process.stderr.write('Chromium was not found: the browser tests are skipped.\n');
+if (chromiumPath === undefined) process.stderr.write('Chromium was not found: the browser tests are skipped.\n');
 
 /** The rules of axe's `cat.color` that are enabled by default. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
@@ -105,10 +104,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     };
     return result.violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(
-        ({ id, nodes }) =>
-          `${id}: ${nodes.map((node) => `${node.target} ${node.failureSummary}`).join('; ')}`,
-      );
+      .map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.target} ${node.failureSummary}`).join('; ')}`);
   }
 
   it('shows a run that ends while the page is open', async () => {
@@ -139,9 +135,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       .getByText(/just now|s ago/)
       .first()
       .waitFor();
-    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe(
-      'Pause: pull-drivers',
-    );
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Pause: pull-drivers');
   });
 
   it('shows nothing without the token, asks for it once, then shows data and allows actions', async () => {
@@ -175,9 +169,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.getByRole('button', { name: 'Run now: pull-drivers' }).focus();
     await page.keyboard.press('Enter');
     await page.getByText('pull-drivers: run: as ordered').waitFor();
-    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe(
-      'Run now: pull-drivers',
-    );
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Run now: pull-drivers');
   });
 
   it('reports a token that cannot be valid, and does not store it', async () => {
@@ -198,9 +190,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await place.rig.clock.advance(2_000);
     await expect.poll(() => page.locator('tbody tr').first().innerText()).toContain('pull-drivers');
     const box = await line.boundingBox();
-    const failed = (
-      await place.rig.rows("select run_id, started_at from sync_run where run_id = 'past-48'")
-    )[0]!;
+    const failed = (await place.rig.rows("select run_id, started_at from sync_run where run_id = 'past-48'"))[0]!;
     const from = place.rig.clock.now() - 86_400_000;
     const share = (Date.parse(String(failed.started_at)) + 20_000 - from) / 86_400_000;
     await page.mouse.move(box!.x + box!.width * share, box!.y + 8);
@@ -324,9 +314,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.evaluate('new Promise(requestAnimationFrame)');
     await confirm.click({ timeout: 2_000 });
     await page.getByText('111 cancelled, 0 skipped').waitFor();
-    expect(await place.rig.rows(`select count(*) as n from push_outbox where state = 'ready'`)).toEqual([
-      { n: 9_889 },
-    ]);
+    expect(await place.rig.rows(`select count(*) as n from push_outbox where state = 'ready'`)).toEqual([{ n: 9_889 }]);
     await page.getByText('No entry matches.').waitFor();
     expect(await page.getByRole('button', { name: /all \d/ }).count()).toBe(0);
   });

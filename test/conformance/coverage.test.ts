@@ -1,13 +1,7 @@
 // Coverage on every engine: the ranges that were read are stored for each job and scope.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { windowsToRead } from '../../src/sync/pull/plan/window-slices.ts';
-import {
-  coverageOf,
-  EVER,
-  invalidate,
-  invalidateFuture,
-  markCovered,
-} from '../../src/warehouse/control/coverage.ts';
+import { coverageOf, EVER, invalidate, invalidateFuture, markCovered } from '../../src/warehouse/control/coverage.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { engineCases } from '../support/engines.ts';
@@ -72,9 +66,7 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
   });
 
   it('starts at the epoch where a listing has no period', async () => {
-    await engine.write((tx) =>
-      markCovered(tx, { scopes: ['all'], beginAt: EVER, endAt: day(3) }, by('j', 'r1', 3)),
-    );
+    await engine.write((tx) => markCovered(tx, { scopes: ['all'], beginAt: EVER, endAt: day(3) }, by('j', 'r1', 3)));
     expect(await coverageOf(engine, 'j')).toEqual(
       new Map([['all', [{ beginAt: '1970-01-01T00:00:00.000Z', endAt: day(3) }]]]),
     );

@@ -12,11 +12,7 @@ it.each(Object.entries(WAYS))('%s starts the program with the flags of src/roadb
   expect(textOf(file)).toContain(`node${between}${PRODUCT_FLAGS.join(between)}${between}`);
 });
 
-it.each(['deploy/roadbook.service', 'deploy/Dockerfile'])(
-  '%s starts the program in its environment',
-  (file) => {
-    expect(PRODUCT_ENV).toHaveProperty('MALLOC_ARENA_MAX');
-    for (const [name, value] of Object.entries(PRODUCT_ENV))
-      expect(textOf(file)).toContain(`${name}=${value}`);
-  },
-);
+it.each(['deploy/roadbook.service', 'deploy/Dockerfile'])('%s starts the program in its environment', (file) => {
+  expect(PRODUCT_ENV).toHaveProperty('MALLOC_ARENA_MAX');
+  for (const [name, value] of Object.entries(PRODUCT_ENV)) expect(textOf(file)).toContain(`${name}=${value}`);
+});

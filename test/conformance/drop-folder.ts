@@ -8,16 +8,7 @@ import { localDay } from '../../src/erp/items/moments.ts';
 import type { Mapping } from '../../src/erp/rows/mapping.ts';
 import type { ErpBatch, ErpSource, Outcome, SourceContext } from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';
-import {
-  contextFor,
-  drain,
-  finishTaken,
-  NOW,
-  remember,
-  type Taken,
-  temporaryFolder,
-  ZONE,
-} from './erp-benches.ts';
+import { contextFor, drain, finishTaken, NOW, remember, type Taken, temporaryFolder, ZONE } from './erp-benches.ts';
 
 export let folder: string;
 export let clock: ManualClock;
@@ -36,8 +27,7 @@ export const open = (
 ): ErpSource =>
   openSource({ source: 'files', folder, settleMs: 2_000, keepFilesMs, mapping }, contextFor(clock, change));
 
-export const drop = (name: string, content: string | Buffer): void =>
-  writeFileSync(join(folder, name), content);
+export const drop = (name: string, content: string | Buffer): void => writeFileSync(join(folder, name), content);
 const DAY = '2026-05-18';
 export const plan = (code: string, day = DAY) => ({
   external_code: code,
@@ -56,9 +46,7 @@ export const take = (source: ErpSource): Promise<ErpBatch[]> =>
 /** Finishes the taken files whose items all have one of these outcomes. */
 export const finish = (source: ErpSource, ...outcomes: Outcome[]): Promise<void> =>
   finishTaken(source, taken, ({ externalCode, startDay }) =>
-    outcomes.find(
-      (each) => each.externalCode === externalCode && localDay(each.periodStart, ZONE) === startDay,
-    ),
+    outcomes.find((each) => each.externalCode === externalCode && localDay(each.periodStart, ZONE) === startDay),
   );
 export const codesOf = (batches: readonly ErpBatch[]): string[] =>
   batches.flatMap(({ items }) => items.map(({ externalCode }) => externalCode));
@@ -81,8 +69,7 @@ export const inFolder = (place = ''): string[] => {
         .sort()
     : [];
 };
-export const resultIn = (path: string) =>
-  JSON.parse(readFileSync(join(folder, `${path}.result.json`), 'utf8'));
+export const resultIn = (path: string) => JSON.parse(readFileSync(join(folder, `${path}.result.json`), 'utf8'));
 export const lateResults = (): JsonObject[] => {
   const path = join(folder, 'late-results.jsonl');
   if (!existsSync(path)) return [];

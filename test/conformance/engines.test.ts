@@ -37,9 +37,7 @@ const rowFor = (table: Table) => {
 const row = rowFor(vehicle);
 const eventRow = rowFor(event);
 const fleet = (count: number, title = 'title'): Row[] =>
-  Array.from({ length: count }, (_, index) =>
-    row({ id: index + 1, title: `${title} ${index}`, year: 2_020 }),
-  );
+  Array.from({ length: count }, (_, index) => row({ id: index + 1, title: `${title} ${index}`, year: 2_020 }));
 const first = metadataAt('run-1', '2026-01-01T00:00:00.000Z');
 const second = metadataAt('run-2', '2026-01-02T00:00:00.000Z');
 /** One event more than the largest batch of any engine (postgres/load.ts). */
@@ -75,8 +73,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
   });
 
   const load = (rows: Row[], metadata = first) => engine.write((tx) => tx.load(vehicle, rows, metadata));
-  const stored = (columns = '*') =>
-    engine.read((sql) => sql('vehicle').select(sql.raw(columns)).orderBy('id'));
+  const stored = (columns = '*') => engine.read((sql) => sql('vehicle').select(sql.raw(columns)).orderBy('id'));
 
   it('creates every declared table with its columns', async () => {
     for (const table of tables) {
@@ -154,26 +151,13 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
   });
 
   it('returns hostile text byte for byte', async () => {
-    const texts = [
-      `'; drop table vehicle; --`,
-      '=1+1',
-      '$x',
-      '\u{1f69a} ção',
-      '\\',
-      '"',
-      '%s',
-      '?',
-      ':at',
-      '\u2028',
-    ];
+    const texts = [`'; drop table vehicle; --`, '=1+1', '$x', '\u{1f69a} ção', '\\', '"', '%s', '?', ':at', '\u2028'];
     await load(texts.map((title, index) => row({ id: index, title })));
     expect(await stored('title')).toEqual(texts.map((title) => ({ title })));
   });
 
   it('keeps a record whose text is too long for an index', async () => {
-    const letters = Array.from({ length: 4_000 }, (_, n) =>
-      String.fromCodePoint(0x4e00 + ((n * 7_919) % 20_000)),
-    );
+    const letters = Array.from({ length: 4_000 }, (_, n) => String.fromCodePoint(0x4e00 + ((n * 7_919) % 20_000)));
     const code = letters.join('');
     const rows = [rowFor(routePlan)({ id: 1, external_code: code })];
     await engine.write((tx) => tx.load(routePlan, rows, first));
@@ -198,9 +182,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     await load(fleet(3));
     const before = await stored('*');
     await expect(load([row({ id: 2, plate: 'OLD' }), row({ id: 9 })], late)).rejects.toThrow(StaleRead);
-    await expect(engine.write((tx) => tx.markMissing(vehicle, {}, [[1], [2]], late))).rejects.toThrow(
-      StaleRead,
-    );
+    await expect(engine.write((tx) => tx.markMissing(vehicle, {}, [[1], [2]], late))).rejects.toThrow(StaleRead);
     expect(await stored('*')).toEqual(before);
     // A clock that was ahead has written this row: it must not block every read until then.
     const early = { runId: 'run-0', at: '2025-12-31T12:00:00.000Z', readAt: '2025-12-31T11:00:00.000Z' };
@@ -258,8 +240,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     const parts = [rows.slice(0, 1), [], rows.slice(1, 13_000), rows.slice(13_000)];
     const written = parts.map((part) => engine.writeDown(vehicle, part));
     expect(written.flatMap((each) => each.rows())).toEqual(rows);
-    const loaded = (metadata: LoadMetadata) =>
-      engine.write((tx) => tx.loadWritten(vehicle, written, metadata));
+    const loaded = (metadata: LoadMetadata) => engine.write((tx) => tx.loadWritten(vehicle, written, metadata));
     expect(await loaded(first)).toEqual({ inserted: 30_000, updated: 0, unchanged: 0 });
     expect(await loaded(second)).toEqual({ inserted: 0, updated: 0, unchanged: 30_000 });
     expect(await engine.write((tx) => tx.loadWritten(vehicle, [], second))).toEqual({
@@ -410,9 +391,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
   it('keeps an invalid record that contains what no text column can hold, and its reason', async () => {
     const record = { name: 'a\0b\ud800c', tab: '\t' };
     const invalid = { table: vehicle, key: 'k\0ey', reason: 'name: a\0b', record };
-    await engine.write((tx) =>
-      quarantine(tx, quarantineRows('pull-vehicles', [invalid], createRedactor()), first),
-    );
+    await engine.write((tx) => quarantine(tx, quarantineRows('pull-vehicles', [invalid], createRedactor()), first));
     const [kept] = await engine.read((sql) => sql('sync_quarantine'));
     expect(JSON.parse(kept.payload)).toEqual(record);
     expect(kept).toMatchObject({ record_key: 'k\ufffdey', reason: 'name: a\ufffdb' });
@@ -463,8 +442,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
       one(5, '9999-12-31T23:59:59.999Z'),
       one(6, '2026-02-28T12:00:00.000Z'),
     ];
-    const loadEvents = (given: Row[], metadata = first) =>
-      engine.write((tx) => tx.load(event, given, metadata));
+    const loadEvents = (given: Row[], metadata = first) => engine.write((tx) => tx.load(event, given, metadata));
     expect(await loadEvents(rows)).toEqual({ inserted: 6, updated: 0, unchanged: 0 });
     expect(await loadEvents(rows, second)).toEqual({ inserted: 0, updated: 0, unchanged: 6 });
     const moved = [

@@ -109,9 +109,7 @@ export async function drain(
 
 export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), 'roadbook-erp-'));
 
-export const columnsOf = (rows: readonly Row[]): string[] => [
-  ...new Set(rows.flatMap((row) => Object.keys(row))),
-];
+export const columnsOf = (rows: readonly Row[]): string[] => [...new Set(rows.flatMap((row) => Object.keys(row)))];
 
 export const csvText = (rows: readonly Row[], delimiter = ','): string => {
   const columns = columnsOf(rows);
@@ -166,10 +164,7 @@ export function filesBench(format: keyof typeof WRITERS): Bench {
       const plans = jsonIn('returns', '.json');
       return Object.fromEntries<string>(
         plans.flatMap(({ plan_external_code: plan, plan_period_start: start, stops }) =>
-          (stops as JsonObject[]).map((stop) => [
-            `${plan} ${stop.point_external_code}`,
-            `${stop.status} ${start}`,
-          ]),
+          (stops as JsonObject[]).map((stop) => [`${plan} ${stop.point_external_code}`, `${stop.status} ${start}`]),
         ),
       );
     },
@@ -193,11 +188,9 @@ export async function httpBench(): Promise<Bench> {
       return { data: { orders: rows.filter((row) => !notified[String(row['plan.external_code'])]) } };
     }
     const body = await bodyOf(request);
-    for (const one of (body.outcomes ?? []) as JsonObject[])
-      notified[String(one.external_code)] = notifiedOf(one);
+    for (const one of (body.outcomes ?? []) as JsonObject[]) notified[String(one.external_code)] = notifiedOf(one);
     for (const one of (body.stops ?? []) as JsonObject[]) {
-      stops[`${one.plan_external_code} ${one.point_external_code}`] =
-        `${one.status} ${one.plan_period_start}`;
+      stops[`${one.plan_external_code} ${one.point_external_code}`] = `${one.status} ${one.plan_period_start}`;
     }
     return {};
   });

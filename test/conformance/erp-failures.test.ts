@@ -216,11 +216,7 @@ describe('http', () => {
     ['an unknown address', { status: 404 }, 'erp_answer_refused'],
     ['an answer that is no JSON', { text: '<html>canary' }, 'erp_answer_unreadable'],
     ['a list that is not there', { data: [] }, 'erp_records_missing'],
-    [
-      'a redirect elsewhere',
-      { status: 302, headers: { location: 'http://127.0.0.1:9/canary' } },
-      'erp_answer_refused',
-    ],
+    ['a redirect elsewhere', { status: 302, headers: { location: 'http://127.0.0.1:9/canary' } }, 'erp_answer_refused'],
   ])('%s is reported clearly', async (_name, answer, code) => {
     const error = await failure(drain(await open([answer], 'orders'), clock));
     expect(error.code).toBe(code);
@@ -262,9 +258,7 @@ describe('http', () => {
     };
     const erp = await open([{ data: { list: [plan, { ...plan, external_code: null }, 7] } }], 'data.list');
     const [batch] = await drain(erp, clock);
-    expect(batch?.items).toMatchObject([
-      { externalCode: 'P1', data: { date_time_start: '2026-05-18T08:00:00Z' } },
-    ]);
+    expect(batch?.items).toMatchObject([{ externalCode: 'P1', data: { date_time_start: '2026-05-18T08:00:00Z' } }]);
     expect(batch?.faults).toEqual([
       { origin: 'route_plans record 2', reason: 'external_code: is missing' },
       { origin: 'route_plans record 3', reason: 'is not an object' },

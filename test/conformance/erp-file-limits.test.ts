@@ -45,8 +45,7 @@ async function read(name: string, limits: Partial<ReadingLimits>, signal?: Abort
   return readings;
 }
 
-const reasonsIn = (path: string): string[] =>
-  resultIn(path).faults.map(({ reason }: { reason: string }) => reason);
+const reasonsIn = (path: string): string[] => resultIn(path).faults.map(({ reason }: { reason: string }) => reason);
 
 describe('a workbook', () => {
   test('that unpacks to too much goes to failed/ unread, and the other files go on', async () => {
@@ -78,10 +77,7 @@ describe('a workbook', () => {
   });
 
   test('with a cell at the end of the largest sheet is rejected for the memory that it takes', async () => {
-    drop(
-      'a.xlsx',
-      workbookOf('<sheetData><row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'),
-    );
+    drop('a.xlsx', workbookOf('<sheetData><row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'));
     expect(await read('a.xlsx', { heapMb: 64 })).toEqual([
       {
         readError: {
@@ -149,26 +145,23 @@ describe('a JSON file', () => {
     ]);
   });
 
-  test.each(['SIGKILL', 'SIGINT'] as const)(
-    'whose reader gets a %s is not rejected for it',
-    async (signal) => {
-      dropPlans('a.json', ...Array.from({ length: 30_000 }, (_, i) => `P${i}`));
-      const before = readers();
-      const reading = read('a.json', {}).then(
-        (all) => all.length,
-        (error: unknown) => error,
-      );
-      let reader: number | undefined;
-      while (reader === undefined) {
-        await new Promise((turn) => setImmediate(turn));
-        reader = readers().find((pid) => !before.includes(pid));
-      }
-      process.kill(reader, signal);
-      const outcome = await reading;
-      if (signal === 'SIGKILL') expect(outcome).toMatchObject({ code: 'erp_unavailable' });
-      else expect([30_000, 'erp_unavailable']).toContain((outcome as { code?: string }).code ?? outcome);
-    },
-  );
+  test.each(['SIGKILL', 'SIGINT'] as const)('whose reader gets a %s is not rejected for it', async (signal) => {
+    dropPlans('a.json', ...Array.from({ length: 30_000 }, (_, i) => `P${i}`));
+    const before = readers();
+    const reading = read('a.json', {}).then(
+      (all) => all.length,
+      (error: unknown) => error,
+    );
+    let reader: number | undefined;
+    while (reader === undefined) {
+      await new Promise((turn) => setImmediate(turn));
+      reader = readers().find((pid) => !before.includes(pid));
+    }
+    process.kill(reader, signal);
+    const outcome = await reading;
+    if (signal === 'SIGKILL') expect(outcome).toMatchObject({ code: 'erp_unavailable' });
+    else expect([30_000, 'erp_unavailable']).toContain((outcome as { code?: string }).code ?? outcome);
+  });
 
   test('of many plans is read completely by a separate process', async () => {
     const codes = Array.from({ length: 3_000 }, (_, i) => `P${i}`);
@@ -234,9 +227,7 @@ describe('a CSV file', () => {
   test('with an unclosed quotation mark is read no further than a megabyte', async () => {
     drop('a.csv', `${HEADER}\n"${'x'.repeat(2 * MEGABYTE)}`);
     const [batch] = await drain(open(), clock);
-    expect(batch?.faults).toEqual([
-      { origin: 'a.csv', reason: expect.stringContaining('CSV_MAX_RECORD_SIZE') },
-    ]);
+    expect(batch?.faults).toEqual([{ origin: 'a.csv', reason: expect.stringContaining('CSV_MAX_RECORD_SIZE') }]);
   });
 
   test('with too many columns is rejected', async () => {
@@ -259,8 +250,4 @@ describe('a CSV file', () => {
 
 /** The processes that read a dropped file for this one. */
 const readers = (): number[] =>
-  readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8')
-    .trim()
-    .split(' ')
-    .filter(Boolean)
-    .map(Number);
+  readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);

@@ -1,14 +1,6 @@
 // Which files of a drop folder are read and in which formats, and how every kind of bad input is reported while the other
 // files go on.
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  truncateSync,
-  utimesSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, truncateSync, utimesSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -33,8 +25,7 @@ describe('which files are read', () => {
   test('every JSON, CSV and XLSX file, and nothing hidden, unfinished, foreign or in a folder', async () => {
     dropPlans('b.json', 'B');
     dropPlans('A.JSON', 'A');
-    for (const name of ['.hidden.json', '~$open.xlsx', 'x.json.tmp', 'x.csv.part', 'readme.txt'])
-      drop(name, '?');
+    for (const name of ['.hidden.json', '~$open.xlsx', 'x.json.tmp', 'x.csv.part', 'readme.txt']) drop(name, '?');
     mkdirSync(join(folder, 'sub.json'));
     drop('one.json', JSON.stringify(plan('one')));
     expect(codesOf(await take(open()))).toEqual(['A', 'B', 'one']);
@@ -56,23 +47,20 @@ describe('which files are read', () => {
   test.each([
     ['back', -86_400_000],
     ['ahead', 86_400_000],
-  ])(
-    'a file is taken a fixed time after it has stopped growing, though the clock is set %s',
-    async (_way, byMs) => {
-      dropPlans('grows.json', 'P1');
-      const source = open();
-      let polls = 0;
-      const growing = async (ms: number) => {
-        if (polls++ === 0) await appendFile(join(folder, 'grows.json'), ' ');
-        await clock.advance(ms);
-      };
-      await drain(source, { ...clock, advance: growing });
-      clock.set(byMs);
-      const before = clock.monotonic();
-      expect(codesOf(await drain(source, clock))).toEqual(['P1']);
-      expect(clock.monotonic() - before).toBe(2_000);
-    },
-  );
+  ])('a file is taken a fixed time after it has stopped growing, though the clock is set %s', async (_way, byMs) => {
+    dropPlans('grows.json', 'P1');
+    const source = open();
+    let polls = 0;
+    const growing = async (ms: number) => {
+      if (polls++ === 0) await appendFile(join(folder, 'grows.json'), ' ');
+      await clock.advance(ms);
+    };
+    await drain(source, { ...clock, advance: growing });
+    clock.set(byMs);
+    const before = clock.monotonic();
+    expect(codesOf(await drain(source, clock))).toEqual(['P1']);
+    expect(clock.monotonic() - before).toBe(2_000);
+  });
 
   test('a folder that is polled is not waited for again', async () => {
     dropPlans('a.json', 'P1');
@@ -97,8 +85,7 @@ describe('which files are read', () => {
 });
 
 describe('formats', () => {
-  const header =
-    'plan.external_code;plan.date_time_start;plan.date_time_end;point.name;point.latitude;point.longitude';
+  const header = 'plan.external_code;plan.date_time_start;plan.date_time_end;point.name;point.latitude;point.longitude';
   const line = 'P1;2026-05-18 08:00;2026-05-18 18:00;"São; João";-23,55;-46,63';
 
   test.each([
@@ -265,20 +252,17 @@ describe('bad input', () => {
       'row 2002 has cells outside the header',
     ],
     ['cut.json', JSON.stringify(lines.map((_, i) => plan(`P${i}`))).slice(0, -2), 'broken JSON at 1:'],
-  ])(
-    '%s breaks off: it gives one read error and no item, and goes to failed/',
-    async (name, content, words) => {
-      drop(name, content);
-      const source = open();
-      const batches = await take(source);
-      await finish(source);
-      expect(batches).toMatchObject([{ part: 1, last: true, items: [], faults: [{ origin: name }] }]);
-      expect(batches[0]?.faults).toHaveLength(1);
-      expect(inFolder('failed')).toEqual([name, `${name}.result.json`]);
-      expect(resultIn(`failed/${name}`)).toMatchObject({ results: [], faults: [{ origin: name }] });
-      expect(resultIn(`failed/${name}`).faults[0].reason).toContain(words);
-    },
-  );
+  ])('%s breaks off: it gives one read error and no item, and goes to failed/', async (name, content, words) => {
+    drop(name, content);
+    const source = open();
+    const batches = await take(source);
+    await finish(source);
+    expect(batches).toMatchObject([{ part: 1, last: true, items: [], faults: [{ origin: name }] }]);
+    expect(batches[0]?.faults).toHaveLength(1);
+    expect(inFolder('failed')).toEqual([name, `${name}.result.json`]);
+    expect(resultIn(`failed/${name}`)).toMatchObject({ results: [], faults: [{ origin: name }] });
+    expect(resultIn(`failed/${name}`).faults[0].reason).toContain(words);
+  });
 
   test('a CSV file that changes during the read gives no last part, and is read again', async () => {
     drop('a.csv', [columns, ...lines].join('\n'));

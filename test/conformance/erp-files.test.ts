@@ -39,11 +39,7 @@ const takenFile = (name: string): TakenFile => {
 };
 const contentOf = (source: ErpSource, name: string) => source.files?.contentOf(takenFile(name));
 const results = (path: string) =>
-  resultIn(path).results.map((one: Record<string, unknown>) => [
-    one.external_code,
-    one.period_start,
-    one.state,
-  ]);
+  resultIn(path).results.map((one: Record<string, unknown>) => [one.external_code, one.period_start, one.state]);
 /** Files without their results. */
 const filesIn = (place: string) => inFolder(place).filter((name) => !name.endsWith('.result.json'));
 
@@ -130,9 +126,7 @@ describe('a dropped file', () => {
     await finish(source);
     expect(inFolder('failed')).toEqual(['bad.json', 'bad.json.result.json']);
     expect(inFolder('done')).toEqual(['empty.json', 'empty.json.result.json']);
-    expect(resultIn('failed/bad.json').faults).toEqual([
-      { origin: 'bad.json', reason: 'broken JSON at 1:6' },
-    ]);
+    expect(resultIn('failed/bad.json').faults).toEqual([{ origin: 'bad.json', reason: 'broken JSON at 1:6' }]);
   });
 
   test('with unreadable items has a result for each day, and waits for nothing', async () => {
@@ -150,21 +144,18 @@ describe('a dropped file', () => {
   test.each([
     ['a day', '2026-05-18', ['2026-05-19']],
     ['no day', 'soon', []],
-  ])(
-    'with a read error of %s in a later part invalidates the items it may mean',
-    async (_what, day, left) => {
-      const rows = Array.from({ length: 600 }, (_, i) => row(`P${i}`));
-      const r7 = ['2026-05-18', '2026-05-19', ...rows, day];
-      drop('a.csv', csvText(r7.map((each) => (typeof each === 'string' ? row('R7', each) : each))));
-      const source = open({ reuseCodes: true });
-      await take(source);
-      const content = await contentOf(source, 'a.csv');
-      if (content === undefined) throw new Error('the file is gone');
-      expect(content.items).toHaveLength(600 + left.length);
-      const own = content.items.filter(({ externalCode }) => externalCode === 'R7');
-      expect(own.map(({ startDay }) => startDay)).toEqual(left);
-    },
-  );
+  ])('with a read error of %s in a later part invalidates the items it may mean', async (_what, day, left) => {
+    const rows = Array.from({ length: 600 }, (_, i) => row(`P${i}`));
+    const r7 = ['2026-05-18', '2026-05-19', ...rows, day];
+    drop('a.csv', csvText(r7.map((each) => (typeof each === 'string' ? row('R7', each) : each))));
+    const source = open({ reuseCodes: true });
+    await take(source);
+    const content = await contentOf(source, 'a.csv');
+    if (content === undefined) throw new Error('the file is gone');
+    expect(content.items).toHaveLength(600 + left.length);
+    const own = content.items.filter(({ externalCode }) => externalCode === 'R7');
+    expect(own.map(({ startDay }) => startDay)).toEqual(left);
+  });
 
   test('with two days of one code has two items, each with its own result', async () => {
     drop('a.json', JSON.stringify([plan('R7', '2026-05-18'), plan('R7', '2026-05-19')]));

@@ -93,9 +93,7 @@ describe('sql on PostgreSQL', () => {
 
   test('takes a statement whose casts are named as its values', async () => {
     await database.raw("create type state as enum ('confirmed', 'rejected')");
-    await database.raw(
-      'create table told (code text primary key, state state, remote_id bigint, message text)',
-    );
+    await database.raw('create table told (code text primary key, state state, remote_id bigint, message text)');
     const acknowledge = `insert into told values (:external_code::text, :state::state, :remote_id::bigint, :message::varchar)
       on conflict (code) do update set state = excluded.state;`;
     const erp = open({ acknowledge });
@@ -124,11 +122,7 @@ describe('sql on PostgreSQL', () => {
 
   test.each([
     ['a wrong password', (url: URL) => Object.assign(url, { password: SECRET }), 'erp_login_refused'],
-    [
-      'a database that is not there',
-      (url: URL) => Object.assign(url, { pathname: '/none' }),
-      'erp_database_missing',
-    ],
+    ['a database that is not there', (url: URL) => Object.assign(url, { pathname: '/none' }), 'erp_database_missing'],
     ['a server that is not there', (url: URL) => Object.assign(url, { port: '1' }), 'erp_unreachable'],
   ])('reports %s plainly', async (_what, change, code) => {
     const erp = open({ connection: change(new URL(connection)).href });

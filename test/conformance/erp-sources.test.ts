@@ -204,10 +204,7 @@ describe.each(BENCHES)('%s', (_name, make) => {
   });
 
   test('a plan that cannot be read does not affect the others', async () => {
-    const erp = await benchOf(make, [
-      row('P1', 'A', { 'point.order': 'first' }),
-      row('P2', 'C', { 'point.order': 1 }),
-    ]);
+    const erp = await benchOf(make, [row('P1', 'A', { 'point.order': 'first' }), row('P2', 'C', { 'point.order': 1 })]);
     const source = erp.open();
     const batches = await drain(source, erp.clock);
     expect(itemsOf(batches).map(({ externalCode }) => externalCode)).toEqual(['P2']);

@@ -36,9 +36,7 @@ export async function postgresBench(): Promise<Bench> {
 }
 
 function postgresType(column: string, rows: readonly Row[]): string {
-  const kinds = new Set(
-    rows.map((row) => row[column] ?? null).flatMap((cell) => (cell === null ? [] : [typeof cell])),
-  );
+  const kinds = new Set(rows.map((row) => row[column] ?? null).flatMap((cell) => (cell === null ? [] : [typeof cell])));
   if (kinds.size !== 1) return 'text';
   return { number: 'numeric', boolean: 'boolean' }[String([...kinds][0])] ?? 'text';
 }
@@ -47,12 +45,8 @@ async function sqlBench({ client, connection, cell, remove }: Dialect): Promise<
   const clock = createManualClock(NOW);
   const database: Knex = knex({ client, connection, useNullAsDefault: true });
   await database.raw('create table orders (number integer primary key, body text)');
-  await database.raw(
-    'create table told (code text primary key, state text, remote_id integer, period_start text)',
-  );
-  await database.raw(
-    'create table stops (plan text, point text, status text, start text, primary key (plan, point))',
-  );
+  await database.raw('create table told (code text primary key, state text, remote_id integer, period_start text)');
+  await database.raw('create table stops (plan text, point text, status text, start text, primary key (plan, point))');
   let offered: Row[] = [];
   return {
     name: client,
@@ -83,10 +77,7 @@ async function sqlBench({ client, connection, cell, remove }: Dialect): Promise<
     async notified() {
       const rows = await database('told').select();
       return Object.fromEntries(
-        rows.map((one) => [
-          one.code,
-          { state: one.state, remoteId: one.remote_id, periodStart: one.period_start },
-        ]),
+        rows.map((one) => [one.code, { state: one.state, remoteId: one.remote_id, periodStart: one.period_start }]),
       );
     },
     async returned() {

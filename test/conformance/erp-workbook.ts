@@ -9,8 +9,7 @@ const EXCEL_EPOCH = Date.UTC(1899, 11, 30);
 export function workbook(rows: readonly (readonly Cell[])[], merges: readonly string[] = []): Buffer {
   const sheet = rows
     .map(
-      (cells, r) =>
-        `<row r="${r + 1}">${cells.map((cell, c) => cellXml(cell, `${column(c)}${r + 1}`)).join('')}</row>`,
+      (cells, r) => `<row r="${r + 1}">${cells.map((cell, c) => cellXml(cell, `${column(c)}${r + 1}`)).join('')}</row>`,
     )
     .join('');
   const merged =
@@ -36,13 +35,11 @@ export function workbookOf(sheet: string): Buffer {
 }
 
 const column = (index: number): string =>
-  (index < 26 ? '' : String.fromCharCode(64 + Math.floor(index / 26))) +
-  String.fromCharCode(65 + (index % 26));
+  (index < 26 ? '' : String.fromCharCode(64 + Math.floor(index / 26))) + String.fromCharCode(65 + (index % 26));
 
 function cellXml(cell: Cell, ref: string): string {
   if (cell === null) return '';
-  if (cell instanceof Date)
-    return `<c r="${ref}" s="1"><v>${(cell.getTime() - EXCEL_EPOCH) / DAY_MS}</v></c>`;
+  if (cell instanceof Date) return `<c r="${ref}" s="1"><v>${(cell.getTime() - EXCEL_EPOCH) / DAY_MS}</v></c>`;
   if (typeof cell === 'number') return `<c r="${ref}"><v>${cell}</v></c>`;
   if (typeof cell === 'boolean') return `<c r="${ref}" t="b"><v>${cell ? 1 : 0}</v></c>`;
   const text = cell.replaceAll('&', '&amp;').replaceAll('<', '&lt;');

@@ -14,15 +14,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'src/erp': ['src/erp', 'src/core'],
   'src/warehouse': ['src/warehouse', 'src/core'],
   'src/sync': ['src/sync', 'src/fleet', 'src/erp', 'src/warehouse', 'src/core'],
-  'src/schedule': [
-    'src/schedule',
-    'src/sync',
-    'src/fleet',
-    'src/erp',
-    'src/warehouse',
-    'src/core',
-    'src/config',
-  ],
+  'src/schedule': ['src/schedule', 'src/sync', 'src/fleet', 'src/erp', 'src/warehouse', 'src/core', 'src/config'],
   'src/status': [
     'src/status',
     'src/schedule',
@@ -161,9 +153,7 @@ describe('the layers', () => {
   });
 
   it('keep jobs declarative: no HTTP, SQL, clock or environment', () => {
-    const wrong = filesIn('jobs').filter((file) =>
-      FORBIDDEN_IN_JOBS.test(readFileSync(join(ROOT, file), 'utf8')),
-    );
+    const wrong = filesIn('jobs').filter((file) => FORBIDDEN_IN_JOBS.test(readFileSync(join(ROOT, file), 'utf8')));
     expect(wrong).toEqual([]);
   });
 });

@@ -80,8 +80,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
 
   beforeEach(async () => {
     await engines[0].write(async ({ sql }) => {
-      for (const table of ['sync_daemon', 'sync_lease', 'sync_run', 'sync_control'])
-        await sql(table).delete();
+      for (const table of ['sync_daemon', 'sync_lease', 'sync_run', 'sync_control']) await sql(table).delete();
     });
     // Their clocks are a day apart, which must not matter.
     one = sideOf(engines[0], createManualClock(START), ONE);
@@ -372,8 +371,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     const rejecting = { ...other.engine, write: () => other.engine.write(reject) };
     other.leases = createLeaseManager(other.heartbeat, { ...other, engine: rejecting, log });
     const failures: unknown[] = [];
-    for (let second = 0; second <= DEAD_MS / 1_000 + 5; second++)
-      await watch(1).catch((error) => failures.push(error));
+    for (let second = 0; second <= DEAD_MS / 1_000 + 5; second++) await watch(1).catch((error) => failures.push(error));
     expect(failures).toHaveLength(1);
   });
 
@@ -476,8 +474,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     await openRunOf(await take(one), 'r1', isoInstant(START));
     await take(other, 'pull-drivers');
     const [seen] = await other.engine.read((sql) => sql('sync_daemon').where({ id: ONE.holder }));
-    const free = (row: typeof seen) =>
-      other.engine.write(({ sql }) => freeProcess(sql, row, isoInstant(START)));
+    const free = (row: typeof seen) => other.engine.write(({ sql }) => freeProcess(sql, row, isoInstant(START)));
     await one.heartbeat.runOnce();
     expect(await free(seen)).toBeUndefined();
     expect(await free({ ...seen, beat: null }), 'nor one that came back').toBeUndefined();
@@ -498,9 +495,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
       await sql('schema_version').where('name', 'like', '%one heartbeat for each process').delete();
     });
     await bringSchemaUpToDate(engine);
-    expect(await rows('sync_lease')).toEqual([
-      { name: 'pull-events', token: 3, holder: 'earlier', taken_at: null },
-    ]);
+    expect(await rows('sync_lease')).toEqual([{ name: 'pull-events', token: 3, holder: 'earlier', taken_at: null }]);
     expect(await watch(DEAD_MS / 1_000)).toEqual([]);
     expect(await watch(1)).toEqual(['pull-events']);
     expect(await take(other)).toMatchObject({ token: 5 });

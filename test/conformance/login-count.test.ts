@@ -25,8 +25,7 @@ it.each(engineCases)('rejections in several daemons at once are all counted: $na
     return createLoginLimit(['user', 'secret'], memory, clock);
   });
   await Promise.all(limits.map((limit) => limit.countRejection()));
-  for (const limit of limits)
-    await expect(limit.check()).rejects.toThrow('rejected these credentials 3 times');
+  for (const limit of limits) await expect(limit.check()).rejects.toThrow('rejected these credentials 3 times');
   await limits[0]?.clearRejections();
   for (const limit of limits) await limit.check();
 });

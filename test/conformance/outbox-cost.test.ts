@@ -43,10 +43,7 @@ async function passedBy(sql: Knex, { sql: text, bindings }: Statement): Promise<
   let most = 0;
   for (const [i, step] of steps.entries()) {
     const [, index = '', columns = ''] = / INDEX (\w+)(?: \((.*)\))?/.exec(step) ?? [];
-    const [made] = await rowsOf<{ sql: string }>(
-      sql,
-      `select sql from sqlite_schema where name = '${index}'`,
-    );
+    const [made] = await rowsOf<{ sql: string }>(sql, `select sql from sqlite_schema where name = '${index}'`);
     const isSearched = new Set(columns.match(/\w+/g));
     const conditions = [...(parts[i] ?? '').matchAll(/`?(\w+)`? (?:[<>]=?|=|in) (?:'[^']*'|\([^()]*\))/g)]
       .flatMap(([condition, column = '']) => (isSearched.has(column) ? condition : []))

@@ -111,10 +111,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
       await record([attempt('A', sent)], minutesAfter(1));
       await record([attempt('A', sent)], minutesAfter(2));
       await record([attempt('A')], minutesAfter(3));
-      await record(
-        [attempt('A', { started_at: minutesAfter(4), run_id: 'next', message: 'no' })],
-        minutesAfter(4),
-      );
+      await record([attempt('A', { started_at: minutesAfter(4), run_id: 'next', message: 'no' })], minutesAfter(4));
       await record([attempt('A', { outcome: 'found' })]);
       await record([attempt('A')]);
       await record([attempt('A', { what: 'action' })]);
@@ -407,9 +404,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(await column('push_attempt', 'external_code')).toEqual(left);
     expect(await column('push_return', 'plan_external_code')).toEqual(left);
     await store(many(401, 'cancelled', { ...old, kind: 'agents' }));
-    await write((tx) =>
-      storeNotified(tx, [{ plan_external_code: 'n0001', code_use: 1, ...stop, told_at: AT }]),
-    );
+    await write((tx) => storeNotified(tx, [{ plan_external_code: 'n0001', code_use: 1, ...stop, told_at: AT }]));
     expect(await change(queries.deleteAged, 'agents', AT)).toBe(401);
     expect(await column('push_outbox', 'external_code')).toEqual(left);
     expect(await column('push_return', 'plan_external_code')).toContain('n0001');

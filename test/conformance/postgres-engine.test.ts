@@ -39,10 +39,7 @@ describe('the schema in PostgreSQL', () => {
         expect(found?.comment, `${table.name}.${column.name}`).toContain(column.meaning);
         expect(found?.collation ?? found?.data_type).not.toBe('text');
       }
-      const [about] = await rowsOf(
-        admin,
-        `select obj_description('other_name.${table.name}'::regclass) as text`,
-      );
+      const [about] = await rowsOf(admin, `select obj_description('other_name.${table.name}'::regclass) as text`);
       expect(about).toEqual({ text: table.meaning });
     }
   });
@@ -88,9 +85,7 @@ describe('the schema in PostgreSQL', () => {
       throw new Error('cut');
     });
     await expect(cut).rejects.toThrow('cut');
-    expect(await rowsOf(admin, "select to_regclass('fleet.event_2031_07')::text as part")).toEqual([
-      { part: null },
-    ]);
+    expect(await rowsOf(admin, "select to_regclass('fleet.event_2031_07')::text as part")).toEqual([{ part: null }]);
     await engine.write((tx) => tx.load(event, [eventAt(1, '2031-07-15T00:00:00.000Z')], metadata));
     expect(await engine.read((sql) => sql('event'))).toHaveLength(1);
   });
@@ -138,9 +133,7 @@ describe('a load into PostgreSQL', () => {
     await bringSchemaUpToDate(engine);
     const events = Array.from({ length: 3_000 }, (_, id) => eventAt(id, JULY));
     await engine.write((tx) => tx.load(event, events, metadata));
-    const again = await engine.write((tx) =>
-      tx.load(event, events, metadataAt('run-2', '2026-01-02T00:00:00.000Z')),
-    );
+    const again = await engine.write((tx) => tx.load(event, events, metadataAt('run-2', '2026-01-02T00:00:00.000Z')));
     expect(again).toEqual({ inserted: 0, updated: 0, unchanged: 3_000 });
     await engine.write(({ sql }) => sql.raw('select pg_stat_force_next_flush()'));
     const used = await rowsOf(
@@ -170,8 +163,7 @@ describe('the roles of deploy/postgres-roles.sql', () => {
 
   it('let the daemon own its schema, and BI only read it', async () => {
     await admin.raw(ROLES);
-    for (const role of ['roadbook', 'roadbook_bi'])
-      await admin.raw(`alter role ${role} password 'only-for-tests'`);
+    for (const role of ['roadbook', 'roadbook_bi']) await admin.raw(`alter role ${role} password 'only-for-tests'`);
     const engine = await open(as('roadbook'));
     await bringSchemaUpToDate(engine);
     await engine.write((tx) => tx.load(event, [eventAt(1, '2031-07-15T00:00:00.000Z')], metadata));

@@ -147,8 +147,7 @@ describe('a server that is silent', () => {
       const connection = await sql.client.acquireConnection();
       // The server asks the writer for rows, and the writer sends none.
       await new Promise((_, handleError) => {
-        const submit = (wire: { query(text: string): void }) =>
-          wire.query('copy fleet.vehicle (id) from stdin');
+        const submit = (wire: { query(text: string): void }) => wire.query('copy fleet.vehicle (id) from stdin');
         connection.query({ submit, handleCopyInResponse: () => stands.resolve(), handleError });
       });
     });
@@ -192,8 +191,7 @@ describe('a server that is silent', () => {
       'an export',
       (engine, goSilent) =>
         engine.snapshot(async (scan) => {
-          for await (const _ of scan('select repeat(md5(n::text), 100) from generate_series(1, 50000) n'))
-            goSilent();
+          for await (const _ of scan('select repeat(md5(n::text), 100) from generate_series(1, 50000) n')) goSilent();
         }),
     ],
   ];

@@ -43,9 +43,7 @@ it('changes nothing and explains what to do where a user’s own view is in the 
   expect(await engine.read((sql) => engine.columnsOf(sql, 'bi_push'))).toEqual(['other_column', 'kind']);
   await engine.write(({ sql }) => sql.raw('drop view own_report'));
   await bringSchemaUpToDate(engine);
-  expect(await engine.read((sql) => engine.columnsOf(sql, 'bi_push'))).toEqual(
-    biPush.columns.map(({ name }) => name),
-  );
+  expect(await engine.read((sql) => engine.columnsOf(sql, 'bi_push'))).toEqual(biPush.columns.map(({ name }) => name));
 });
 
 it('comments every view and its columns', async () => {

@@ -79,8 +79,7 @@ const tablesOf = (job: string): readonly Table[] => jobs.find(({ name }) => name
 const contentOf = (rig: Rig, { name, key }: Table) =>
   rig.engine.read((sql) => sql(name).orderBy([...key])) as Promise<Record<string, unknown>[]>;
 
-const allContents = (rig: Rig, job: string) =>
-  Promise.all(tablesOf(job).map((table) => contentOf(rig, table)));
+const allContents = (rig: Rig, job: string) => Promise.all(tablesOf(job).map((table) => contentOf(rig, table)));
 
 /** The columns that the service sent, without load metadata. */
 const allFacts = async (rig: Rig, job: string) =>
@@ -261,9 +260,7 @@ describe.each(engineCases)('on $name', ({ name: engine }) => {
       for (const { name } of jobs) {
         await kept.prove(name, engine, 'time is right', async () => {
           // A job that has never run runs at once, whatever its schedule says.
-          const [, ...runs] = await warehouse.read((sql) =>
-            sql('sync_run').where({ job: name }).orderBy('tick_at'),
-          );
+          const [, ...runs] = await warehouse.read((sql) => sql('sync_run').where({ job: name }).orderBy('tick_at'));
           expect(runs.map(({ tick_at }) => String(tick_at).slice(0, 16))).toEqual(due);
         });
       }

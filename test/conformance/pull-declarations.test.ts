@@ -19,13 +19,7 @@ describe('a pull job', () => {
       'pull-events': ['event'],
       'pull-itineraries': ['itinerary'],
       'pull-points-of-interest': ['point_of_interest'],
-      'pull-route-plans': [
-        'route_plan',
-        'route_point',
-        'route_point_execution',
-        'route_point_item',
-        'status_change',
-      ],
+      'pull-route-plans': ['route_plan', 'route_point', 'route_point_execution', 'route_point_item', 'status_change'],
       'pull-vehicles': ['vehicle'],
     });
   });
@@ -67,9 +61,7 @@ describe('a pull job', () => {
 
 describe('a column that references a table', () => {
   const references = baseTables.flatMap(({ name, columns }) =>
-    columns.flatMap((column) =>
-      column.references ? [{ of: `${name}.${column.name}`, to: column.references }] : [],
-    ),
+    columns.flatMap((column) => (column.references ? [{ of: `${name}.${column.name}`, to: column.references }] : [])),
   );
 
   it('is one whose unknown ids a pull should follow', () => {

@@ -65,8 +65,6 @@ describe.each(engineCases)('on $name', ({ make }) => {
     });
     await rebuilt(engine);
     await rebuilt(engine);
-    expect(await engine.read((sql) => rowsOf(sql, 'select code, "use" from sample'))).toEqual([
-      { code: 'a', use: 3 },
-    ]);
+    expect(await engine.read((sql) => rowsOf(sql, 'select code, "use" from sample'))).toEqual([{ code: 'a', use: 3 }]);
   });
 });

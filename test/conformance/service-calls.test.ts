@@ -43,19 +43,11 @@ interface Row {
 const ROW = /^\| ([\w-]+) \| `([^`]+)` \| `([^`]+)` \| `([^`]+)` \| `([^`]+)` \|$/gm;
 const rows = new Map<string, Row>();
 for (const match of readFileSync(join(ROOT, 'docs/reference/service.md'), 'utf8').matchAll(ROW)) {
-  const [, name, call, client, sandbox, test] = match as unknown as [
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-  ];
+  const [, name, call, client, sandbox, test] = match as unknown as [string, string, string, string, string, string];
   rows.set(name, { call, client, sandbox, test });
 }
 
-const textOf = (path: string): string =>
-  existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path), 'utf8') : '';
+const textOf = (path: string): string => (existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path), 'utf8') : '');
 
 describe('the calls of the service', () => {
   let sandbox: Sandbox;
@@ -102,9 +94,7 @@ describe('the calls of the service', () => {
 
   it.each(Object.keys(CALLS))('%s: the named test imports the call and uses it', (name) => {
     const text = textOf(rows.get(name)?.test ?? '');
-    const imported = new RegExp(`import \\{ (\\w+) \\} from '../../src/fleet/endpoints/${name}.ts'`).exec(
-      text,
-    )?.[1];
+    const imported = new RegExp(`import \\{ (\\w+) \\} from '../../src/fleet/endpoints/${name}.ts'`).exec(text)?.[1];
     expect(imported).toBeDefined();
     const uses = text.match(new RegExp(`\\b${imported}\\b`, 'g')) ?? [];
     expect(uses.length).toBeGreaterThan(1);

@@ -33,12 +33,7 @@ test.each(databases)(
           { id: 4, route_plan_id: 9, external_code: 'V', status: 'E' },
         ].map((point) => ({ _missing_since: null, ...point })),
       );
-      const dates = [
-        '2025-03-13T10:00:00.000Z',
-        '2025-03-13T12:00:00.000Z',
-        null,
-        '2025-03-13T12:00:00.000Z',
-      ];
+      const dates = ['2025-03-13T10:00:00.000Z', '2025-03-13T12:00:00.000Z', null, '2025-03-13T12:00:00.000Z'];
       await database('route_point_execution').insert(
         dates.map((return_date, i) => ({
           id: i + 1,

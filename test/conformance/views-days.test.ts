@@ -22,9 +22,7 @@ const summary = (day: string, title: string, rest: object = {}) => ({
 
 /** The job has read the scopes last at `at`. */
 async function readAt(place: ViewPlace, at: string, scopes: string[]): Promise<void> {
-  await place.insert('table_job', [
-    { table_name: 'daily_summary', job: 'pull-daily-summaries', scopes: '%' },
-  ]);
+  await place.insert('table_job', [{ table_name: 'daily_summary', job: 'pull-daily-summaries', scopes: '%' }]);
   await place.insert(
     'sync_coverage',
     scopes.map((scope) => ({
@@ -42,9 +40,7 @@ describe.each(engineCases)('the views of days on $name', (engineCase) => {
   it('accept a date at the end of time', async () => {
     const place = await openViews(engineCase);
     const end = '9999-12-31T23:59:59.000Z';
-    await place.load(event, [
-      { id: 1, event_category: 1, begin_date: '2026-03-02T12:00:00.000Z', end_date: end },
-    ]);
+    await place.load(event, [{ id: 1, event_category: 1, begin_date: '2026-03-02T12:00:00.000Z', end_date: end }]);
     const [[seconds] = []] = await place.rows('bi_event', ['duration_seconds']);
     expect(seconds).toBe((Date.parse(end) - Date.parse('2026-03-02T12:00:00Z')) / 1_000);
   });
@@ -56,9 +52,7 @@ describe.each(engineCases)('the views of days on $name', (engineCase) => {
       summary('2026-03-05', 'P1', { vehicle_id: 1 }),
       { day: '2026-03-05', subject: 'driver', title: 'Ana' },
     ]);
-    await place.insert('table_job', [
-      { table_name: 'daily_summary', job: 'pull-daily-summaries', scopes: '%' },
-    ]);
+    await place.insert('table_job', [{ table_name: 'daily_summary', job: 'pull-daily-summaries', scopes: '%' }]);
     const read = { job: 'pull-daily-summaries', scope: 'vehicle 1', run_id: 'run-1' };
     const at = '2026-03-19T12:00:00.000Z';
     await place.insert('sync_coverage', [
@@ -134,14 +128,8 @@ describe.each(engineCases)('the views of days on $name', (engineCase) => {
       expect(days).toHaveLength(4_749);
       for (const [day, beginAt, endAt, week] of days) {
         const date = Temporal.PlainDate.from(day as string);
-        const start = (of: Temporal.PlainDate) =>
-          new Date(of.toZonedDateTime(zone).epochMilliseconds).toISOString();
-        expect([day, beginAt, endAt, week]).toEqual([
-          day,
-          start(date),
-          start(date.add({ days: 1 })),
-          date.weekOfYear,
-        ]);
+        const start = (of: Temporal.PlainDate) => new Date(of.toZonedDateTime(zone).epochMilliseconds).toISOString();
+        expect([day, beginAt, endAt, week]).toEqual([day, start(date), start(date.add({ days: 1 })), date.weekOfYear]);
       }
     },
   );
@@ -163,13 +151,9 @@ describe.each(engineCases)('the views of days on $name', (engineCase) => {
   it('follow a change of the time zone', async () => {
     const place = await openViews(engineCase);
     await place.load(event, [{ id: 1, event_category: 1, begin_date: '2026-03-10T01:00:00.000Z' }]);
-    expect(await place.rows('bi_event', ['day', 'begin_local'])).toEqual([
-      ['2026-03-09', '2026-03-09 22:00:00'],
-    ]);
+    expect(await place.rows('bi_event', ['day', 'begin_local'])).toEqual([['2026-03-09', '2026-03-09 22:00:00']]);
     await fillLocalTime(place.engine, 'Asia/Tokyo', Date.parse('2026-03-20T00:00:00.000Z'));
-    expect(await place.rows('bi_event', ['day', 'begin_local'])).toEqual([
-      ['2026-03-10', '2026-03-10 10:00:00'],
-    ]);
+    expect(await place.rows('bi_event', ['day', 'begin_local'])).toEqual([['2026-03-10', '2026-03-10 10:00:00']]);
     expect(await place.rows('bi_calendar', ['begin_at', 'zone'], `day = '2026-03-10'`)).toEqual([
       ['2026-03-09T15:00:00.000Z', 'Asia/Tokyo'],
     ]);
@@ -268,21 +252,9 @@ describe.each(engineCases)('the views of days on $name', (engineCase) => {
     await place.load(dailySummary, rows(2, watched.slice(0, 1)), '2026-03-11T04:00:00.000Z');
     await place.load(dailySummary, rows(3, watched.slice(1, 2)), '2026-03-12T19:00:00.000Z');
     // History that was first read much later says nothing about the lag.
-    await place.load(
-      dailySummary,
-      [summary('2026-03-05', 'V1', { vehicle_id: 1 })],
-      '2026-03-14T00:00:00.000Z',
-    );
-    await place.load(
-      dailySummary,
-      [summary('2026-03-15', 'V1', { vehicle_id: 1 })],
-      '2026-03-16T04:00:00.000Z',
-    );
-    await place.load(
-      dailySummary,
-      [summary('2026-03-15', 'V2', { vehicle_id: 2 })],
-      '2026-03-16T04:00:00.000Z',
-    );
+    await place.load(dailySummary, [summary('2026-03-05', 'V1', { vehicle_id: 1 })], '2026-03-14T00:00:00.000Z');
+    await place.load(dailySummary, [summary('2026-03-15', 'V1', { vehicle_id: 1 })], '2026-03-16T04:00:00.000Z');
+    await place.load(dailySummary, [summary('2026-03-15', 'V2', { vehicle_id: 2 })], '2026-03-16T04:00:00.000Z');
     await readAt(place, '2026-03-16T04:00:00.000Z', ['vehicle 1']);
     await place.insert('sync_coverage', [
       {

@@ -85,9 +85,7 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
       { id: 101, checklist_id: 2, value: 'Fine', risk_level: 'Z' },
       { id: 102, checklist_id: 404, value: 'Lonely', risk_level: 'M', picture: '' },
     ]);
-    await place.load(image, [
-      { hash: 'a.png', file: 'aa/a.png', fetched_at: '2026-03-10T04:00:00.000Z', attempts: 1 },
-    ]);
+    await place.load(image, [{ hash: 'a.png', file: 'aa/a.png', fetched_at: '2026-03-10T04:00:00.000Z', attempts: 1 }]);
     const columns = [
       'answer_id',
       'form_name',
@@ -225,21 +223,14 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
     ]);
     // The read on the 11th reaches only to the 10th.
     expect(freshness).toMatchObject({ freshAt: a, lastChangeAt: null });
-    const [event] = await query(
-      place.engine,
-      `select freshness_seconds from bi_freshness where table_name = 'event'`,
-    );
+    const [event] = await query(place.engine, `select freshness_seconds from bi_freshness where table_name = 'event'`);
     const ageSeconds = (Date.now() - Date.parse(a)) / 1_000;
     expect(Math.abs(Number(event?.freshness_seconds) - ageSeconds)).toBeLessThan(3_600);
   });
 
   it('report no table as complete while a known vehicle was not read, as status does', async () => {
     const place = await openViews(engineCase);
-    const [known, read, end] = [
-      '2026-03-09T00:00:00.000Z',
-      '2026-03-11T00:00:00.000Z',
-      '2026-03-10T00:00:00.000Z',
-    ];
+    const [known, read, end] = ['2026-03-09T00:00:00.000Z', '2026-03-11T00:00:00.000Z', '2026-03-10T00:00:00.000Z'];
     await fillTableJobs(place.engine, [
       {
         table_name: 'event',
@@ -260,13 +251,9 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
       return [row?.[0], row?.[1], row?.[2] === null ? null : days, fresh.freshAt];
     };
     expect(await event(), 'nothing was read').toEqual([null, null, null, null]);
-    await place.insert('sync_coverage', [
-      coverage('pull-events', 'vehicle 1 categories all', known, end, read),
-    ]);
+    await place.insert('sync_coverage', [coverage('pull-events', 'vehicle 1 categories all', known, end, read)]);
     expect(await event(), 'vehicle 11 was not').toEqual([null, null, 0, known]);
-    await place.insert('sync_coverage', [
-      coverage('pull-events', 'vehicle 11 categories all', known, end, read),
-    ]);
+    await place.insert('sync_coverage', [coverage('pull-events', 'vehicle 11 categories all', known, end, read)]);
     expect(await event(), 'all were').toEqual([read, end, 1, end]);
   });
 
@@ -275,9 +262,7 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
     const [known, at] = ['2026-03-09T00:00:00.000Z', '2026-03-11T00:00:00.000Z'];
     const job = 'pull-daily-summaries';
     const [vehicle_scope, driver_scope] = ['vehicle %', 'drivers of vehicle %'];
-    await fillTableJobs(place.engine, [
-      { table_name: 'daily_summary', job, scopes: '%', vehicle_scope, driver_scope },
-    ]);
+    await fillTableJobs(place.engine, [{ table_name: 'daily_summary', job, scopes: '%', vehicle_scope, driver_scope }]);
     await place.load(vehicle, [{ id: 1 }, { id: 2 }], known);
     const freshness = async (): Promise<unknown[]> => {
       const columns = ['last_read_at', 'covered_until'];

@@ -38,13 +38,9 @@ const GENERATED = /explanation\/(?:reliability|performance|mutation)\.md$/;
 const filesIn = (folder: string): string[] =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name));
 
-const files = [
-  ...filesIn('src'),
-  ...filesIn('jobs'),
-  ...filesIn('docs'),
-  'README.md',
-  'CONTRIBUTING.md',
-].filter((file) => /\.(?:ts|js|md)$/.test(file) && !GENERATED.test(file));
+const files = [...filesIn('src'), ...filesIn('jobs'), ...filesIn('docs'), 'README.md', 'CONTRIBUTING.md'].filter(
+  (file) => /\.(?:ts|js|md)$/.test(file) && !GENERATED.test(file),
+);
 
 it.each(Object.entries(RETIRED))('nobody says %s: it is %s', (retired) => {
   const word = new RegExp(`\\b(?:${retired})\\b`, 'i');

@@ -59,9 +59,7 @@ function sectionsOf(command: Command, parent: string): string[] {
   const own = [
     `${parent === 'roadbook' ? '##' : '###'} ${name}`,
     `${sentence(command.summary())}`,
-    ...(isGroup(command)
-      ? [`Commands: ${inner.map((each) => `\`${each.name()}\``).join(', ')}.`]
-      : [`\`${usage}\``]),
+    ...(isGroup(command) ? [`Commands: ${inner.map((each) => `\`${each.name()}\``).join(', ')}.`] : [`\`${usage}\``]),
     ...optionsOf(command),
   ];
   return [own.join('\n\n'), ...inner.flatMap((each) => sectionsOf(each, name))];

@@ -42,9 +42,7 @@ export function configPage(root: Schema): string {
   return `${[
     HEAD,
     `## Top level\n\n${tableOf(top)}`,
-    ...sections
-      .filter(([, schema]) => propertiesOf(schema).length > 0)
-      .map(([name, schema]) => section(name, schema)),
+    ...sections.filter(([, schema]) => propertiesOf(schema).length > 0).map(([name, schema]) => section(name, schema)),
   ].join('\n\n')}\n`;
 }
 

@@ -44,5 +44,4 @@ export function metricsPage(): string {
 const row = (name: string, labels: readonly string[], help: string): string =>
   `| \`roadbook_${name}${labels.length === 0 ? '' : `{${labels.join(',')}}`}\` | ${help} |`;
 
-const tableOf = (rows: readonly string[]): string =>
-  ['| metric | meaning |', '|---|---|', ...rows].join('\n');
+const tableOf = (rows: readonly string[]): string => ['| metric | meaning |', '|---|---|', ...rows].join('\n');

@@ -10,8 +10,7 @@ import { type FileFigures, mutantsOf, mutateArea, outdated, unexplained } from '
 
 const asked = process.argv.slice(2);
 const stranger = asked.find((name) => !Object.hasOwn(AREAS, name));
-if (stranger !== undefined)
-  refuse(`There is no area named ${stranger}. Try one of ${Object.keys(AREAS).join(', ')}.`);
+if (stranger !== undefined) refuse(`There is no area named ${stranger}. Try one of ${Object.keys(AREAS).join(', ')}.`);
 const areas = Object.entries(AREAS).filter(([name]) => asked.length === 0 || asked.includes(name));
 
 const figures: FileFigures[] = [];
@@ -42,8 +41,7 @@ rows.push(
   ),
 );
 
-const show = ({ file, line, code, becomes }: Mutant): string =>
-  `${file}: ${line}\n  - ${code}\n  + ${becomes}\n`;
+const show = ({ file, line, code, becomes }: Mutant): string => `${file}: ${line}\n  - ${code}\n  + ${becomes}\n`;
 const survivors = figures.flatMap(({ survived }) => survived);
 const [open, stale] = [unexplained(survivors), outdated(figures)];
 process.stdout.write(`${rows.join('\n')}\n`);

@@ -29,9 +29,7 @@ export const unexplained = (survivors: readonly Mutant[]): Mutant[] =>
 /** The explanations, of these files, of what no longer survives. */
 export const outdated = (figures: readonly FileFigures[]): Mutant[] =>
   EXPLAINED.filter((known) =>
-    figures.some(
-      ({ file, survived }) => file === known.file && !survived.some((mutant) => isSame(known, mutant)),
-    ),
+    figures.some(({ file, survived }) => file === known.file && !survived.some((mutant) => isSame(known, mutant))),
   );
 
 const isSame = (a: Mutant, b: Mutant): boolean =>
@@ -47,8 +45,7 @@ export async function mutateArea(name: string, { files }: Area): Promise<FileFig
   const results = await new Stryker({ configFile: CONFIG, mutate, htmlReporter }).runMutationTest();
   return files.map((file) => {
     const own = results.filter(({ fileName }) => relative(`${ROOT}/src`, resolve(fileName)) === file);
-    const count = (...statuses: string[]): number =>
-      own.filter(({ status }) => statuses.includes(status)).length;
+    const count = (...statuses: string[]): number => own.filter(({ status }) => statuses.includes(status)).length;
     const odd = own.find(({ status }) => status.endsWith('Error') || status === 'Pending');
     if (odd !== undefined) throw new Error(`${file}: a mutant could not be run: ${odd.statusReason}`);
     const source = readFileSync(`${ROOT}/src/${file}`, 'utf8').split('\n');

@@ -35,15 +35,7 @@ jobs:
   push-route-plans: {}
 `;
 /** The commands that each `npm test` has time for: those that show records, and one that writes files. */
-const SAMPLE = [
-  'quarantine list',
-  'quarantine show',
-  'outbox show',
-  'status',
-  'config check',
-  'doctor',
-  'export',
-];
+const SAMPLE = ['quarantine list', 'quarantine show', 'outbox show', 'status', 'config check', 'doctor', 'export'];
 const isEvery = process.env.EVERY_COMMAND !== undefined;
 
 let sandbox: Sandbox;
@@ -177,8 +169,7 @@ describe('secrets and tax numbers', () => {
     const control = tables.filter(({ kind }) => kind === 'control');
     const dumps = await Promise.all(control.map(({ name }) => place.query(`select * from ${name}`)));
     const all = JSON.stringify(dumps);
-    for (const word of ['ABC1234', `Refused: ${HUSHED}`, 'password [redacted], other'])
-      expect(all).toContain(word);
+    for (const word of ['ABC1234', `Refused: ${HUSHED}`, 'password [redacted], other']) expect(all).toContain(word);
     for (const canary of CANARIES) expect(all).not.toContain(canary);
   });
 });

@@ -21,10 +21,7 @@ afterAll(async () => {
 
 async function placeOn({ make }: EngineCase): Promise<Workplace> {
   const warehouse = await make();
-  return makeWorkplace(
-    configFor(sandbox.url, `warehouse: ${JSON.stringify(warehouse.settings)}\n`),
-    warehouse,
-  );
+  return makeWorkplace(configFor(sandbox.url, `warehouse: ${JSON.stringify(warehouse.settings)}\n`), warehouse);
 }
 
 describe.each(engineCases)('a process killed in the middle of a load into $name', (engine) => {
@@ -41,9 +38,7 @@ describe.each(engineCases)('a process killed in the middle of a load into $name'
       const [{ loaded, coverage } = {}] = await place.query(
         'select (select count(*) from vehicle) as loaded, (select count(*) from sync_coverage) as coverage',
       );
-      expect([`${loaded} ${coverage}`]).toEqual(
-        expect.arrayContaining([loaded === 0 ? '0 0' : `${VEHICLES} 1`]),
-      );
+      expect([`${loaded} ${coverage}`]).toEqual(expect.arrayContaining([loaded === 0 ? '0 0' : `${VEHICLES} 1`]));
       expect(await place.query('select status from sync_run')).toEqual([{ status: 'running' }]);
 
       expect((await place.run(['run', 'pull-vehicles'])).code).toBe(0);

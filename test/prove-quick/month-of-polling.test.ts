@@ -35,163 +35,154 @@ const LIVES = [
   { engine: 'postgres', days: 9, stepHours: 14, changes: 20 },
 ] as const;
 
-describe.each(LIVES)(
-  'after $days days of polling into $engine',
-  ({ engine, days, stepHours, changes: least }) => {
-    let rig: Rig;
-    const runs: RunSummary[] = [];
-    const polls: number[] = [];
+describe.each(LIVES)('after $days days of polling into $engine', ({ engine, days, stepHours, changes: least }) => {
+  let rig: Rig;
+  const runs: RunSummary[] = [];
+  const polls: number[] = [];
 
-    beforeAll(async () => {
-      rig = await makeRig({ startAt: START, sandbox: { vehicles: 5 }, engine });
-      const poll = async (job: string, options: Record<string, unknown>) => {
-        runs.push(await rig.run(job, options));
-      };
-      for (let hour = 0; hour <= days * 24; hour += stepHours) {
-        if (hour > 0) await rig.clock.advance(stepHours * HOUR);
-        await poll('pull-vehicles', {});
-        // Each day or two.
-        if (polls.length % 2 === 0) {
-          await poll('pull-drivers', {});
-          await poll('pull-points-of-interest', {});
-        }
-        // Data may come up to two days late, so each run reads that far back.
-        await poll('pull-events', { since: '5d', lookback: '60h' });
-        polls.push(rig.clock.now());
-        await poll('pull-route-plans', { since: '5d', lookback: '4d', ahead: '3d' });
-        await poll('pull-daily-summaries', { since: '5d', lookback: '5d' });
-      }
-    }, 240_000);
-    afterAll(() => rig.close());
-
-    const from = () => new Date(Date.parse(START) - 4 * 24 * HOUR).toISOString();
-    const edge = () => new Date(rig.clock.now() - 60_000).toISOString();
-    const stored = async (table: Table, where = 'true') =>
-      (await rig.rows(`select * from "${table.name}" where ${where}`)).map((row) => storedRow(table, row));
-    const equal = (table: Table, rows: Record<string, unknown>[], records: Record<string, unknown>[]) => {
-      expect(rows.length).toBeGreaterThan(0);
-      const expected = records.map((record) => expectedRow(table, record));
-      expect(byKey(table, rows)).toEqual(byKey(table, expected));
+  beforeAll(async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 5 }, engine });
+    const poll = async (job: string, options: Record<string, unknown>) => {
+      runs.push(await rig.run(job, options));
     };
-
-    it('no run has failed or counted wrongly', () => {
-      expect(runs.filter(({ status }) => status !== 'ok')).toEqual([]);
-      for (const { records, inserted, updated, unchanged, quarantined } of runs) {
-        expect(inserted + updated + unchanged + quarantined).toBe(records);
+    for (let hour = 0; hour <= days * 24; hour += stepHours) {
+      if (hour > 0) await rig.clock.advance(stepHours * HOUR);
+      await poll('pull-vehicles', {});
+      // Each day or two.
+      if (polls.length % 2 === 0) {
+        await poll('pull-drivers', {});
+        await poll('pull-points-of-interest', {});
       }
-    });
+      // Data may come up to two days late, so each run reads that far back.
+      await poll('pull-events', { since: '5d', lookback: '60h' });
+      polls.push(rig.clock.now());
+      await poll('pull-route-plans', { since: '5d', lookback: '4d', ahead: '3d' });
+      await poll('pull-daily-summaries', { since: '5d', lookback: '5d' });
+    }
+  }, 240_000);
+  afterAll(() => rig.close());
 
-    it('vehicles equal those of the service, and those that left are marked', async () => {
-      const truth = await rig.truth('vehicles');
-      equal(vehicle, await stored(vehicle, '_missing_since is null'), truth);
-      const listed = truth.map(({ id }) => id);
-      const marked = await stored(vehicle, '_missing_since is not null');
-      expect(marked.every(({ id }) => !listed.includes(id))).toBe(true);
-    });
+  const from = () => new Date(Date.parse(START) - 4 * 24 * HOUR).toISOString();
+  const edge = () => new Date(rig.clock.now() - 60_000).toISOString();
+  const stored = async (table: Table, where = 'true') =>
+    (await rig.rows(`select * from "${table.name}" where ${where}`)).map((row) => storedRow(table, row));
+  const equal = (table: Table, rows: Record<string, unknown>[], records: Record<string, unknown>[]) => {
+    expect(rows.length).toBeGreaterThan(0);
+    const expected = records.map((record) => expectedRow(table, record));
+    expect(byKey(table, rows)).toEqual(byKey(table, expected));
+  };
 
-    it('events equal those of the service', async () => {
-      const known = (await rig.rows('select id from vehicle')).map(({ id }) => id);
-      const truth = (await rig.truth('events', { from: from(), to: edge() })).filter(
-        (record) =>
-          String(record.begin_date) < edge() && known.includes((record.vehicle as { id: number }).id),
-      );
-      equal(event, await stored(event, `begin_date >= '${from()}' and _missing_since is null`), truth);
-    });
+  it('no run has failed or counted wrongly', () => {
+    expect(runs.filter(({ status }) => status !== 'ok')).toEqual([]);
+    for (const { records, inserted, updated, unchanged, quarantined } of runs) {
+      expect(inserted + updated + unchanged + quarantined).toBe(records);
+    }
+  });
 
-    it('plans, points, executions and items equal those of the service', async () => {
-      const plans = (await rig.truth('route_plans', { from: from(), to: edge() })).filter(
-        ({ date_time_start }) => new Date(String(date_time_start)).toISOString() >= from(),
-      );
-      const until = plans
-        .map(({ date_time_start }) => new Date(String(date_time_start)).toISOString())
-        .sort()
-        .at(-1);
-      const mine = `select id from route_plan where date_time_start between '${from()}' and '${until}'`;
-      type Nested = Record<string, Record<string, unknown>[]>;
-      const points = plans.flatMap((plan) =>
-        (plan as Nested).route_points!.map((point) => ({ ...point, route_plan_id: plan.id })),
-      );
-      const below = (name: string) =>
-        points.flatMap((point) =>
-          ((point as unknown as Nested)[name] ?? []).map(
-            (record, position): Record<string, unknown> => ({
-              ...record,
-              position,
-              route_point_id: (point as Record<string, unknown>).id,
-            }),
-          ),
-        );
-      const inPoints = `route_point_id in (select id from route_point where route_plan_id in (${mine}))`;
-      const bare = (record: Record<string, unknown>) => ({
-        ...record,
-        vehicle: { ...(record.vehicle as object), device: undefined },
-      });
-      equal(routePlan, await stored(routePlan, `id in (${mine})`), plans.map(bare));
-      equal(routePoint, await stored(routePoint, `route_plan_id in (${mine})`), points);
-      equal(routePointExecution, await stored(routePointExecution, inPoints), below('routes_info'));
-      equal(routePointItem, await stored(routePointItem, inPoints), below('route_point_items'));
-    });
+  it('vehicles equal those of the service, and those that left are marked', async () => {
+    const truth = await rig.truth('vehicles');
+    equal(vehicle, await stored(vehicle, '_missing_since is null'), truth);
+    const listed = truth.map(({ id }) => id);
+    const marked = await stored(vehicle, '_missing_since is not null');
+    expect(marked.every(({ id }) => !listed.includes(id))).toBe(true);
+  });
 
-    it('every figure of the last days is the recalculated one, and each change is kept', async () => {
-      const summed = await rig.rows(
-        `select distinct day from daily_summary where day >= '${from().slice(0, 10)}' order by day`,
-      );
-      expect(summed.length).toBeGreaterThan(days - 5);
-      for (const { day } of summed) {
-        const truth = await rig.truth('daily_summaries', { day: String(day) });
-        const rows = await stored(
-          dailySummary,
-          `day = '${day}' and subject = 'vehicle' and _missing_since is null`,
-        );
-        expect(rows.map(figures).sort(byText)).toEqual(
-          truth.map((record) => figures(expectedRow(dailySummary, record))).sort(byText),
-        );
-        const distances = await rig.rows(
-          `select subject, round(sum(total_distance)) as metres from daily_summary where day = '${day}' and _missing_since is null group by 1 order by 1`,
-        );
-        // Every metre has a driver: the drivers' figures are the vehicles', summed another way.
-        expect(distances.map(({ subject }) => subject)).toEqual(['driver', 'vehicle']);
-        expect(distances[0]?.metres).toBe(distances[1]?.metres);
-      }
-      const unowned = `select * from daily_summary where subject = 'driver' and driver_id is null`;
-      expect((await rig.rows(unowned)).length).toBe(0);
-      expect((await rig.rows('select * from daily_summary_revision limit 1')).length).toBe(1);
-    });
+  it('events equal those of the service', async () => {
+    const known = (await rig.rows('select id from vehicle')).map(({ id }) => id);
+    const truth = (await rig.truth('events', { from: from(), to: edge() })).filter(
+      (record) => String(record.begin_date) < edge() && known.includes((record.vehicle as { id: number }).id),
+    );
+    equal(event, await stored(event, `begin_date >= '${from()}' and _missing_since is null`), truth);
+  });
 
-    it('each status change that polling could see is kept once, and no other', async () => {
-      const [begin, end] = [Date.parse(START) + 2 * 24 * HOUR, rig.clock.now() - 5 * 24 * HOUR];
-      const within = (at: unknown) => Date.parse(String(at)) >= begin && Date.parse(String(at)) < end;
-      const plans = (await rig.truth('route_plans', { from: from(), to: edge() })).filter(
-        ({ date_time_start }) => within(date_time_start),
+  it('plans, points, executions and items equal those of the service', async () => {
+    const plans = (await rig.truth('route_plans', { from: from(), to: edge() })).filter(
+      ({ date_time_start }) => new Date(String(date_time_start)).toISOString() >= from(),
+    );
+    const until = plans
+      .map(({ date_time_start }) => new Date(String(date_time_start)).toISOString())
+      .sort()
+      .at(-1);
+    const mine = `select id from route_plan where date_time_start between '${from()}' and '${until}'`;
+    type Nested = Record<string, Record<string, unknown>[]>;
+    const points = plans.flatMap((plan) =>
+      (plan as Nested).route_points!.map((point) => ({ ...point, route_plan_id: plan.id })),
+    );
+    const below = (name: string) =>
+      points.flatMap((point) =>
+        ((point as unknown as Nested)[name] ?? []).map(
+          (record, position): Record<string, unknown> => ({
+            ...record,
+            position,
+            route_point_id: (point as Record<string, unknown>).id,
+          }),
+        ),
       );
-      const ids = new Set(
-        plans.flatMap((plan) => [
-          `route_plan ${plan.id}`,
-          ...(plan.route_points as { id: number }[]).map(({ id }) => `route_point ${id}`),
-        ]),
-      );
-      const log = await rig.truth('transitions', { from: from(), to: edge() });
-      const expected = [...Map.groupBy(log, ({ entity, entity_id }) => `${entity} ${entity_id}`)]
-        .filter(([name]) => ids.has(name))
-        .flatMap(([name, changes]) => seenBy(polls, changes).map((seen) => `${name} ${seen}`));
-      const rows = await rig.rows('select * from status_change');
-      const kept = rows
-        .filter(({ entity, entity_id }) => ids.has(`${entity} ${entity_id}`))
-        .map(
-          (row) => `${row.entity} ${row.entity_id} ${row.from_status} ${row.to_status} ${row.observed_at}`,
-        );
-      expect(expected.length).toBeGreaterThan(least);
-      expect(kept.sort()).toEqual(expected.sort());
+    const inPoints = `route_point_id in (select id from route_point where route_plan_id in (${mine}))`;
+    const bare = (record: Record<string, unknown>) => ({
+      ...record,
+      vehicle: { ...(record.vehicle as object), device: undefined },
     });
+    equal(routePlan, await stored(routePlan, `id in (${mine})`), plans.map(bare));
+    equal(routePoint, await stored(routePoint, `route_plan_id in (${mine})`), points);
+    equal(routePointExecution, await stored(routePointExecution, inPoints), below('routes_info'));
+    equal(routePointItem, await stored(routePointItem, inPoints), below('route_point_items'));
+  });
 
-    it.each([
-      ['drivers', driver],
-      ['points_of_interest', pointOfInterest],
-    ] as const)('%s equal those of the service', async (resource, table) => {
-      equal(table, await stored(table, '_missing_since is null'), await rig.truth(resource));
-    });
-  },
-);
+  it('every figure of the last days is the recalculated one, and each change is kept', async () => {
+    const summed = await rig.rows(
+      `select distinct day from daily_summary where day >= '${from().slice(0, 10)}' order by day`,
+    );
+    expect(summed.length).toBeGreaterThan(days - 5);
+    for (const { day } of summed) {
+      const truth = await rig.truth('daily_summaries', { day: String(day) });
+      const rows = await stored(dailySummary, `day = '${day}' and subject = 'vehicle' and _missing_since is null`);
+      expect(rows.map(figures).sort(byText)).toEqual(
+        truth.map((record) => figures(expectedRow(dailySummary, record))).sort(byText),
+      );
+      const distances = await rig.rows(
+        `select subject, round(sum(total_distance)) as metres from daily_summary where day = '${day}' and _missing_since is null group by 1 order by 1`,
+      );
+      // Every metre has a driver: the drivers' figures are the vehicles', summed another way.
+      expect(distances.map(({ subject }) => subject)).toEqual(['driver', 'vehicle']);
+      expect(distances[0]?.metres).toBe(distances[1]?.metres);
+    }
+    const unowned = `select * from daily_summary where subject = 'driver' and driver_id is null`;
+    expect((await rig.rows(unowned)).length).toBe(0);
+    expect((await rig.rows('select * from daily_summary_revision limit 1')).length).toBe(1);
+  });
+
+  it('each status change that polling could see is kept once, and no other', async () => {
+    const [begin, end] = [Date.parse(START) + 2 * 24 * HOUR, rig.clock.now() - 5 * 24 * HOUR];
+    const within = (at: unknown) => Date.parse(String(at)) >= begin && Date.parse(String(at)) < end;
+    const plans = (await rig.truth('route_plans', { from: from(), to: edge() })).filter(({ date_time_start }) =>
+      within(date_time_start),
+    );
+    const ids = new Set(
+      plans.flatMap((plan) => [
+        `route_plan ${plan.id}`,
+        ...(plan.route_points as { id: number }[]).map(({ id }) => `route_point ${id}`),
+      ]),
+    );
+    const log = await rig.truth('transitions', { from: from(), to: edge() });
+    const expected = [...Map.groupBy(log, ({ entity, entity_id }) => `${entity} ${entity_id}`)]
+      .filter(([name]) => ids.has(name))
+      .flatMap(([name, changes]) => seenBy(polls, changes).map((seen) => `${name} ${seen}`));
+    const rows = await rig.rows('select * from status_change');
+    const kept = rows
+      .filter(({ entity, entity_id }) => ids.has(`${entity} ${entity_id}`))
+      .map((row) => `${row.entity} ${row.entity_id} ${row.from_status} ${row.to_status} ${row.observed_at}`);
+    expect(expected.length).toBeGreaterThan(least);
+    expect(kept.sort()).toEqual(expected.sort());
+  });
+
+  it.each([
+    ['drivers', driver],
+    ['points_of_interest', pointOfInterest],
+  ] as const)('%s equal those of the service', async (resource, table) => {
+    equal(table, await stored(table, '_missing_since is null'), await rig.truth(resource));
+  });
+});
 
 /** The statuses that a poller at these instants sees in a log of changes: each that differs from the one before. */
 function seenBy(instants: readonly number[], changes: readonly Record<string, unknown>[]): string[] {

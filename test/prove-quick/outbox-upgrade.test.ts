@@ -37,26 +37,8 @@ const earlierOutbox = controlTable({
   meaning: 'As it was.',
   key: ['kind', 'external_code'],
   columns: {
-    ...columns(
-      text,
-      'kind',
-      'external_code',
-      'state',
-      'content_hash',
-      'sent_hash',
-      'noted_hash',
-      'remote_key',
-    ),
-    ...columns(
-      text,
-      'message',
-      'erp_code',
-      'origin',
-      'batch',
-      'remote_status',
-      'checked_run_id',
-      'owner_run_id',
-    ),
+    ...columns(text, 'kind', 'external_code', 'state', 'content_hash', 'sent_hash', 'noted_hash', 'remote_key'),
+    ...columns(text, 'message', 'erp_code', 'origin', 'batch', 'remote_status', 'checked_run_id', 'owner_run_id'),
     ...columns(json, 'reasons', 'payload'),
     ...columns(boolean, 'is_async', 'is_watched', 'changed_after_push', 'is_doubtful'),
     ...columns(integer, 'remote_id', 'uncoded_stops'),
@@ -77,11 +59,7 @@ const earlierAttempt = controlTable({
     ...columns(integer, 'http_status'),
   },
 });
-const EARLIER_INDEXES = [
-  'kind, state, period_start, external_code',
-  'kind, remote_id',
-  'state, unknown_since',
-];
+const EARLIER_INDEXES = ['kind, state, period_start, external_code', 'kind, remote_id', 'state, unknown_since'];
 const EARLIER_VIEW = [
   ...['kind', 'code', 'state', 'is_confirmed', 'needs_attention', 'message', 'remote_id', 'remote_status'],
   ...['created', 'sent', 'confirmed', 'told'].flatMap((name) => [`${name}_at`, `${name}_local`]),
@@ -180,10 +158,7 @@ const upgraded = earlier.map(
 );
 
 /** By outcome before: event and outcome after; an open attempt is gone. */
-const ATTEMPTS: [
-  before: [what: string, outcome: string | null],
-  then: [what: string, outcome: string] | null,
-][] = [
+const ATTEMPTS: [before: [what: string, outcome: string | null], then: [what: string, outcome: string] | null][] = [
   [
     ['create', 'unclear'],
     ['create', 'unclear'],
@@ -269,9 +244,7 @@ describe.each(engineCases)('an outbox of the earlier schema on $name', ({ make }
     expect(await engine.read((sql) => engine.columnsOf(sql, 'push_outbox'))).toEqual(
       pushOutbox.columns.map(({ name }) => name),
     );
-    expect(await engine.read((sql) => engine.columnsOf(sql, 'bi_push'))).toEqual(
-      expect.arrayContaining(EARLIER_VIEW),
-    );
+    expect(await engine.read((sql) => engine.columnsOf(sql, 'bi_push'))).toEqual(expect.arrayContaining(EARLIER_VIEW));
     const before = await contents(engine);
     await bringSchemaUpToDate(engine);
     expect(await contents(engine)).toEqual(before);

@@ -14,16 +14,13 @@ afterEach(() => ground?.close());
 afterAll(stopPostgres);
 
 describe('a pull that is killed at any step, killed again while it recovers, and run again', () => {
-  it.each(['sqlite', 'postgres'] as const)(
-    'ends in the state of an undisturbed run, on %s',
-    async (engine) => {
-      ground = await openGround(engine);
-      for (const job of SAMPLE[engine]) {
-        const { work, ...swept } = await sweep(ground, { job, kills: 1 });
-        expect(swept, job).toMatchObject({ kills: 2, again: 1, wrong: [] });
-        // Otherwise the kills would have tested too little.
-        expect(Math.min(...Object.values(work)), job).toBeGreaterThan(0);
-      }
-    },
-  );
+  it.each(['sqlite', 'postgres'] as const)('ends in the state of an undisturbed run, on %s', async (engine) => {
+    ground = await openGround(engine);
+    for (const job of SAMPLE[engine]) {
+      const { work, ...swept } = await sweep(ground, { job, kills: 1 });
+      expect(swept, job).toMatchObject({ kills: 2, again: 1, wrong: [] });
+      // Otherwise the kills would have tested too little.
+      expect(Math.min(...Object.values(work)), job).toBeGreaterThan(0);
+    }
+  });
 });

@@ -9,23 +9,14 @@ import { lookups } from '../../src/warehouse/schema/lookups.ts';
 import type { Migration } from '../../src/warehouse/schema/migrations/migration.ts';
 import { migrations } from '../../src/warehouse/schema/migrations.ts';
 import { type EngineName, makePlace } from '../support/engines.ts';
-import {
-  type KnownTable,
-  knownTables,
-  oldDaemonFaults,
-  plantedRows,
-  plantRows,
-} from '../support/old-daemon.ts';
+import { type KnownTable, knownTables, oldDaemonFaults, plantedRows, plantRows } from '../support/old-daemon.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { NEXT, SCHEMAS } from '../support/schema-dump.ts';
 
 afterAll(stopPostgres);
 
 /** The database that a release left, and the columns that the release knew. */
-async function released(
-  release: string,
-  engineName: EngineName,
-): Promise<{ engine: Engine; known: KnownTable[] }> {
+async function released(release: string, engineName: EngineName): Promise<{ engine: Engine; known: KnownTable[] }> {
   const place = await makePlace(engineName);
   const engine = await place.open();
   onTestFinished(async () => {
@@ -41,27 +32,12 @@ async function released(
 
 /** Statements that would break an old daemon, and the message of the failure. */
 const FORBIDDEN: readonly [string, EngineName, string, RegExp][] = [
-  [
-    'a required column',
-    'postgres',
-    'alter table vehicle add column brand text not null',
-    /insert into vehicle/,
-  ],
+  ['a required column', 'postgres', 'alter table vehicle add column brand text not null', /insert into vehicle/],
   ['a column that is gone', 'sqlite', 'alter table push_attempt drop column outcome', /read push_attempt/],
-  [
-    'a renamed column',
-    'sqlite',
-    'alter table push_attempt rename column outcome to ending',
-    /read push_attempt/,
-  ],
+  ['a renamed column', 'sqlite', 'alter table push_attempt rename column outcome to ending', /read push_attempt/],
   ['a renamed table', 'sqlite', 'alter table push_attempt rename to push_try', /insert into push_attempt/],
   ['another type', 'postgres', 'alter table push_attempt alter outcome type date using null', /insert into/],
-  [
-    'another key',
-    'postgres',
-    'alter table push_attempt drop constraint push_attempt_pkey',
-    /insert into push_attempt/,
-  ],
+  ['another key', 'postgres', 'alter table push_attempt drop constraint push_attempt_pkey', /insert into push_attempt/],
 ];
 
 /**

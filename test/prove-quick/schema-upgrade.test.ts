@@ -101,12 +101,8 @@ describe.each(releases)('a database of release %s', (release) => {
           const present = await engine.read((sql) => engine.columnsOf(sql, name));
           expect(present).toEqual(expect.arrayContaining(columns.map((column) => column.name)));
         }
-        expect(await engine.read((sql) => rowsOf(sql, 'select title from vehicle'))).toEqual([
-          { title: 'one moved' },
-        ]);
-        expect(await engine.read((sql) => rowsOf(sql, 'select old_status from driver'))).toEqual([
-          { old_status: 'A' },
-        ]);
+        expect(await engine.read((sql) => rowsOf(sql, 'select title from vehicle'))).toEqual([{ title: 'one moved' }]);
+        expect(await engine.read((sql) => rowsOf(sql, 'select old_status from driver'))).toEqual([{ old_status: 'A' }]);
         expect(await engine.read((sql) => rowsOf(sql, 'select id from moved'))).toEqual([{ id: 1 }]);
         expect(await engine.read((sql) => rowsOf(sql, 'select id from event'))).toEqual([{ id: 1 }]);
         const returns = await engine.read((sql) => sql('push_return').orderBy('point_external_code'));

@@ -55,12 +55,9 @@ const samplesOf = (leakMbAnHour: number) =>
     };
   });
 
-it.for([0, 100])(
-  'ten minutes distinguish a leak of %d MB an hour from the memory of large bodies',
-  (leak) => {
-    const { rss, held } = figuresOf(samplesOf(leak));
-    expect(Math.abs(rss.steady.least - leak)).toBeLessThan(15);
-    expect(Math.abs(rss.steady.most - leak)).toBeLessThan(15);
-    expect(Math.abs(held.slope - leak)).toBeLessThan(15);
-  },
-);
+it.for([0, 100])('ten minutes distinguish a leak of %d MB an hour from the memory of large bodies', (leak) => {
+  const { rss, held } = figuresOf(samplesOf(leak));
+  expect(Math.abs(rss.steady.least - leak)).toBeLessThan(15);
+  expect(Math.abs(rss.steady.most - leak)).toBeLessThan(15);
+  expect(Math.abs(held.slope - leak)).toBeLessThan(15);
+});

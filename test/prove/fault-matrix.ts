@@ -20,8 +20,7 @@ for (const group of groups) {
   }
 }
 
-const sum = (figure: (result: RowResult) => number): number =>
-  results.reduce((all, result) => all + figure(result), 0);
+const sum = (figure: (result: RowResult) => number): number => results.reduce((all, result) => all + figure(result), 0);
 const cells = sum((result) => result.cells);
 const wrong = sum((result) => result.wrong.length);
 const peakMb = Math.max(...results.map((result) => result.peakMb));

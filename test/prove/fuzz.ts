@@ -74,10 +74,7 @@ const config = await edited();
 const row = (name: string, { sent, loaded, quarantined }: FuzzCounts): string =>
   `| ${name} | ${sent} | ${loaded} | ${quarantined} | ${sent - loaded - quarantined} |`;
 
-const lost = [sqlite, postgres].reduce(
-  (sum, { sent, loaded, quarantined }) => sum + sent - loaded - quarantined,
-  0,
-);
+const lost = [sqlite, postgres].reduce((sum, { sent, loaded, quarantined }) => sum + sent - loaded - quarantined, 0);
 
 if (lost === 0 && config.longestMs <= MOST_EDIT_MS)
   giveSection(

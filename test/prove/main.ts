@@ -38,11 +38,7 @@ const PROOFS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** After all others, one row after the other; those of a row beside each other. */
-const APART: readonly (readonly string[])[] = [
-  ['daemons-sqlite', 'daemons-postgres'],
-  ['rate', 'soak'],
-  ['scale'],
-];
+const APART: readonly (readonly string[])[] = [['daemons-sqlite', 'daemons-postgres'], ['rate', 'soak'], ['scale']];
 const AT_ONCE = 3;
 /** Their one argument. */
 const LAST_MINUTES: readonly string[] = ['rate', 'soak'];
@@ -58,8 +54,7 @@ const own = values.minutes === undefined ? given : [values.minutes];
 const words = given.filter((word) => !/^(?:\d+|sqlite|postgres)$/.test(word));
 const unknown = [...names.filter((name) => !isProof(name)), ...words];
 if (unknown.length > 0) refuse(`There is no proof ${unknown.join(', ')}; --list names them.`);
-if (values.minutes !== undefined && !(Number(values.minutes) > 0))
-  refuse('--minutes wants a number above 0.');
+if (values.minutes !== undefined && !(Number(values.minutes) > 0)) refuse('--minutes wants a number above 0.');
 if (values.minutes !== undefined && !names.every((name) => LAST_MINUTES.includes(name)))
   refuse(`--minutes goes with --only ${LAST_MINUTES.join(' or --only ')}.`);
 if (given.length > 0 && (names.length !== 1 || values.minutes !== undefined))
@@ -127,8 +122,6 @@ function asked() {
       allowPositionals: true,
     });
   } catch (error) {
-    return refuse(
-      `${(error as Error).message}\nThere are --only NAME..., --minutes MINUTES, --quick and --list.`,
-    );
+    return refuse(`${(error as Error).message}\nThere are --only NAME..., --minutes MINUTES, --quick and --list.`);
   }
 }

@@ -97,9 +97,7 @@ let ended = 0;
 let rounds = 0;
 function reportProgress(): void {
   const minutes = ((Date.now() - began) / 60_000).toFixed(1);
-  process.stderr.write(
-    `push-kills: ${rounds} rounds, ${ended} of ${sweeps.length} sweeps, after ${minutes} min\n`,
-  );
+  process.stderr.write(`push-kills: ${rounds} rounds, ${ended} of ${sweeps.length} sweeps, after ${minutes} min\n`);
 }
 function onRound(): void {
   if (++rounds % ROUNDS_A_LINE === 0) reportProgress();
@@ -122,9 +120,7 @@ await stopPostgres();
 /** Deaths that did not happen prove nothing. */
 const idle = reports.filter(({ missed }) => missed > 0);
 for (const { job, engine, mode, missed, aimed } of idle)
-  process.stderr.write(
-    `${job} on ${engine}, ${mode}: ${missed} of ${aimed} steps were not followed by both deaths\n`,
-  );
+  process.stderr.write(`${job} on ${engine}, ${mode}: ${missed} of ${aimed} steps were not followed by both deaths\n`);
 
 const isWrong = sum(reports, 'twice') + sum(reports, 'lost') + sum(reports, 'open') > 0;
 if (isWrong || sum(reports, 'missed') > MOST_MISSED * sum(reports, 'aimed')) process.exitCode = 1;

@@ -67,9 +67,7 @@ const atOnce = () =>
 
 const killed = async (): Promise<Proof> => {
   const startedAt = Date.now();
-  const { arrived, twice, lost, open } = await pushManyKilled(PLANS, KILLS, (words) =>
-    process.stderr.write(words),
-  );
+  const { arrived, twice, lost, open } = await pushManyKilled(PLANS, KILLS, (words) => process.stderr.write(words));
   const took = `${secondsSince(startedAt).toFixed(0)} s; killed with ${arrived.join(', ')} plans at the service`;
   const line = `| killed with -9 ${arrived.length} times | ${PLANS} | ${twice} | ${lost} | ${took} |`;
   process.stdout.write(`${line}\n`);

@@ -30,9 +30,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'adopt by code alone',
-    changes: [
-      ['decide.ts', 'overlaps(period, own) && isOfDay(period)', 'overlaps(period, own) !== undefined'],
-    ],
+    changes: [['decide.ts', 'overlaps(period, own) && isOfDay(period)', 'overlaps(period, own) !== undefined']],
   },
   {
     rule: 'believe one listing',
@@ -47,11 +45,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     rule: 'believe any listing',
     changes: [
-      [
-        'decide.ts',
-        'if (needsProof(entry) && doubt !== undefined)',
-        "if (needsProof(entry) && doubt === 'never')",
-      ],
+      ['decide.ts', 'if (needsProof(entry) && doubt !== undefined)', "if (needsProof(entry) && doubt === 'never')"],
     ],
   },
   {
@@ -67,8 +61,7 @@ function copyWithout({ rule, changes }: Mutant): string {
   for (const [file, code, becomes] of changes) {
     const path = join(folder, 'src/sync/push', file);
     const text = readFileSync(path, 'utf8');
-    if (text.split(code).length !== 2)
-      throw new Error(`${rule}: ${file} does not hold the code of the rule once`);
+    if (text.split(code).length !== 2) throw new Error(`${rule}: ${file} does not hold the code of the rule once`);
     writeFileSync(path, text.replace(code, becomes));
   }
   return folder;

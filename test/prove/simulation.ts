@@ -18,10 +18,8 @@ for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
   process.stdout.write(`${JSON.stringify(report)}\n`);
 }
 const again = await simulate({ seed: firstSeed, days, fairDays: FAIR_DAYS });
-const isSame =
-  again.eventDigest === reports[0]?.eventDigest && again.contentDigest === reports[0]?.contentDigest;
-if (!isSame)
-  process.stdout.write(`seed ${firstSeed} gave another order of events: ${JSON.stringify(again)}\n`);
+const isSame = again.eventDigest === reports[0]?.eventDigest && again.contentDigest === reports[0]?.contentDigest;
+if (!isSame) process.stdout.write(`seed ${firstSeed} gave another order of events: ${JSON.stringify(again)}\n`);
 const failing = reports.filter((report) => !isSound(report)).map(({ seed }) => seed);
 if (failing.length > 0) process.stdout.write(`seeds that failed: ${failing.join(', ')}\n`);
 

@@ -89,8 +89,7 @@ async function runAndSend(alerts: Alerts): Promise<void> {
   await work;
 }
 
-const sentTexts = () =>
-  received.map(({ event, subject, was, state }) => `${event} ${subject}: ${was} → ${state}`);
+const sentTexts = () => received.map(({ event, subject, was, state }) => `${event} ${subject}: ${was} → ${state}`);
 
 describe('alerts', () => {
   it('report each change once, and the recovery once', async () => {
@@ -161,10 +160,7 @@ describe('alerts', () => {
     });
     await Promise.all([alertsOf(seen).runOnce(), second.runOnce()]);
     await other.close();
-    expect(sentTexts().sort()).toEqual([
-      'alert job pull-events: ok → failing',
-      'alert outbox unknown: ok → unknown',
-    ]);
+    expect(sentTexts().sort()).toEqual(['alert job pull-events: ok → failing', 'alert outbox unknown: ok → unknown']);
   });
 
   it('are retried while the webhook is down briefly', async () => {
@@ -186,29 +182,26 @@ describe('alerts', () => {
     expect(sentTexts()).toEqual(['alert job pull-events: ok → failing']);
   });
 
-  it.each([301, 302, 303, 307, 308])(
-    'follow no redirect (%i): the message is for one address only',
-    async (status) => {
-      const arrived: string[] = [];
-      const elsewhere = createServer((request, response) => {
-        arrived.push(`${request.method} ${request.url}`);
-        response.end();
-      });
-      await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
-      try {
-        movedTo = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/taken`;
-        answers = [status];
-        await runAndSend(alertsOf({ now: [job('failing')] }));
-        expect(answers).toEqual([]);
-        expect(arrived).toEqual([]);
-        expect(sentTexts()).toEqual([]);
-        expect(logLines.join('')).toContain(`rejected the message (${status})`);
-      } finally {
-        elsewhere.closeAllConnections();
-        await new Promise((resolve) => elsewhere.close(resolve));
-      }
-    },
-  );
+  it.each([301, 302, 303, 307, 308])('follow no redirect (%i): the message is for one address only', async (status) => {
+    const arrived: string[] = [];
+    const elsewhere = createServer((request, response) => {
+      arrived.push(`${request.method} ${request.url}`);
+      response.end();
+    });
+    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+    try {
+      movedTo = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/taken`;
+      answers = [status];
+      await runAndSend(alertsOf({ now: [job('failing')] }));
+      expect(answers).toEqual([]);
+      expect(arrived).toEqual([]);
+      expect(sentTexts()).toEqual([]);
+      expect(logLines.join('')).toContain(`rejected the message (${status})`);
+    } finally {
+      elsewhere.closeAllConnections();
+      await new Promise((resolve) => elsewhere.close(resolve));
+    }
+  });
 
   it('of a problem that ended before its message could be sent are dropped', async () => {
     const seen = { now: [job('failing')] };

@@ -51,9 +51,7 @@ it('keeps the unchanged parts: an edit of a job costs no login and reopens no fe
     await ask(parts);
     return { fleet: parts.fleet, agents: await parts.erp('agents') };
   });
-  expect(await edit({ rest: 'jobs: { pull-vehicles: { enabled: false } }\n' })).toEqual([
-    'jobs.pull-vehicles',
-  ]);
+  expect(await edit({ rest: 'jobs: { pull-vehicles: { enabled: false } }\n' })).toEqual(['jobs.pull-vehicles']);
   await app.during(async (parts) => {
     await ask(parts);
     expect(parts.fleet).toBe(before.fleet);

@@ -23,9 +23,7 @@ describe('doctor', () => {
   });
 
   it('creates a missing drop folder and puts nothing into it', async () => {
-    const { place, code, found } = await doctor(
-      'erp: { route_plans: { source: files, folder: in/plans } }\n',
-    );
+    const { place, code, found } = await doctor('erp: { route_plans: { source: files, folder: in/plans } }\n');
     expect(code).toBe(0);
     expect(found).toMatchObject([{ state: 'ok', found: expect.stringMatching(/^route_plans: .* 0 files/) }]);
     expect(existsSync(join(place.dir, 'in/plans'))).toBe(true);

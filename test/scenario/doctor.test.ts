@@ -96,10 +96,9 @@ describe('doctor', () => {
 
   it('reports a webhook that rejects messages, without its address', async () => {
     const { port } = await serverWith(410);
-    const { code, of, stdout } = await doctor(
-      `alerts: { webhook: "http://127.0.0.1:${port}/hidden-path" }\n`,
-      ['--alert'],
-    );
+    const { code, of, stdout } = await doctor(`alerts: { webhook: "http://127.0.0.1:${port}/hidden-path" }\n`, [
+      '--alert',
+    ]);
     expect(code).toBe(1);
     expect(of('alerts')).toMatchObject({
       state: 'fail',

@@ -58,12 +58,8 @@ describe('a dry run on an empty warehouse', () => {
     const place = makeWorkplace('');
     try {
       const { stderr } = await place.runHere(['run', 'pull-daily-summaries', '--dry-run']);
-      expect(stderr).toMatch(
-        /pull-vehicles would run first, because it has never succeeded: 1 step and 1 call\./,
-      );
-      expect(stderr).toMatch(
-        /pull-drivers would run first, because it has never succeeded: 1 step and 2 calls\./,
-      );
+      expect(stderr).toMatch(/pull-vehicles would run first, because it has never succeeded: 1 step and 1 call\./);
+      expect(stderr).toMatch(/pull-drivers would run first, because it has never succeeded: 1 step and 2 calls\./);
       expect(stderr).toMatch(/depend on the result of pull-vehicles and pull-drivers/);
       expect(stderr).not.toMatch(/ 0 (?:steps|calls)/);
       const { stdout } = await place.runHere(['run', 'pull-events', '--dry-run', '--json']);
@@ -75,9 +71,7 @@ describe('a dry run on an empty warehouse', () => {
         first: [{ job: 'pull-vehicles', calls: 1, exact: true, further: [] }],
       });
       const plans = await place.runHere(['run', 'pull-route-plans', '--dry-run']);
-      expect(plans.stderr).toMatch(
-        /at least \d+ calls, and one for each plan of the search that may have changed;/,
-      );
+      expect(plans.stderr).toMatch(/at least \d+ calls, and one for each plan of the search that may have changed;/);
     } finally {
       place.remove();
     }

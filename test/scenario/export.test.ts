@@ -122,9 +122,7 @@ describe('an export', () => {
     const { folder, run } = exporting(rig, { what: exportables.filter(({ name }) => name === 'event') });
     await run();
     const [inFiles, inTable] = await Promise.all([
-      ask(
-        `select month, count(*)::int as n from '${folder}/event/*/*.parquet' group by month order by month`,
-      ),
+      ask(`select month, count(*)::int as n from '${folder}/event/*/*.parquet' group by month order by month`),
       rig.rows(`select substr(begin_date, 1, 7) as month, count(*) as n from event group by 1 order by 1`),
     ]);
     expect(inFiles.map(({ month }) => month)).toEqual(['2026-02', '2026-03']);
@@ -177,9 +175,7 @@ describe('an export', () => {
       sql('vehicle').update({ plate: 'RESTORED', _changed_at: '2026-03-01T00:00:00.000Z' }),
     );
     expect(await run()).toEqual([expect.objectContaining({ written: 1, kept: 0 })]);
-    expect(await ask(`select distinct plate from '${folder}/vehicle.parquet'`)).toEqual([
-      { plate: 'RESTORED' },
-    ]);
+    expect(await ask(`select distinct plate from '${folder}/vehicle.parquet'`)).toEqual([{ plate: 'RESTORED' }]);
     expect(await run()).toEqual([expect.objectContaining({ written: 0, kept: 1 })]);
   });
 

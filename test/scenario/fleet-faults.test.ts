@@ -149,12 +149,7 @@ describe('faults', () => {
   });
 
   it('opaque tokens, integers beyond 2^53, and null or absent lists are accepted', async () => {
-    const bodies = [
-      '{"data":[{"id":9007199254740993,"__proto__":{"polluted":1}}]}',
-      '{"data":null}',
-      '{}',
-      'null',
-    ];
+    const bodies = ['{"data":[{"id":9007199254740993,"__proto__":{"polluted":1}}]}', '{"data":null}', '{}', 'null'];
     const url = await serve((request, response) => {
       if (request.url === '/auth/login/') return response.end('{"access_token":"opaque-token-1"}');
       return response.end(bodies.shift());

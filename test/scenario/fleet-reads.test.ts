@@ -20,13 +20,7 @@ import type { Shapes } from '../../src/sandbox/sandbox.ts';
 import { failureOf, fitting, openBoth } from './fleet-setup.ts';
 
 const DAY = { date_time_start: '2025-03-11T00:00:00-03:00', date_time_end: '2025-03-12T00:00:00-03:00' };
-const VEHICLE_INCLUDES = [
-  'fleet',
-  'vehicle_model',
-  'fuel_category',
-  'vehicle_color',
-  'vehicle_category',
-] as const;
+const VEHICLE_INCLUDES = ['fleet', 'vehicle_model', 'fuel_category', 'vehicle_color', 'vehicle_category'] as const;
 const UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 async function readEverything(fleet: Fleet) {
@@ -39,13 +33,7 @@ async function readEverything(fleet: Fleet) {
   });
   const [plan] = await fitting(fleet, routePlan, {
     route_plan_id: plans[0]?.id as number,
-    includes: [
-      'route_points',
-      'route_points.routes_info',
-      'route_points.route_point_items',
-      'vehicle',
-      'user',
-    ],
+    includes: ['route_points', 'route_points.routes_info', 'route_points.route_point_items', 'vehicle', 'user'],
   });
   const points = plan?.route_points as { id: number; external_code: string }[];
   const stop = points.find(({ external_code }) => external_code !== null && external_code !== undefined);
@@ -96,9 +84,7 @@ describe('reads', () => {
     }
     expect(read.events[0]?.begin_date).toMatch(UTC);
     expect(read.events[0]?.vehicle).toMatchObject({ plate: expect.any(String) });
-    expect(read.point[0]?.external_code).toBe(
-      read.points.find(({ id }) => id === read.point[0]?.id)?.external_code,
-    );
+    expect(read.point[0]?.external_code).toBe(read.points.find(({ id }) => id === read.point[0]?.id)?.external_code);
     expect(read.checklist).toHaveLength(1);
     expect(Object.keys(sandbox.ledger().requests_by_status)).toEqual(['200']);
   });

@@ -76,8 +76,7 @@ export async function openBoth(sandboxOptions: SandboxOptions = {}, options: Fle
 function tableOf({ name, path }: Pick<ListEndpoint<unknown>, 'name' | 'path'>): Table {
   const source = `GET ${path.replace('<id>', '')}`;
   const found =
-    tables.find((table) => table.name === name.replaceAll('-', '_')) ??
-    tables.find((table) => table.source === source);
+    tables.find((table) => table.name === name.replaceAll('-', '_')) ?? tables.find((table) => table.source === source);
   if (found === undefined) throw new Error(`no table for the records of ${name}`);
   return found;
 }

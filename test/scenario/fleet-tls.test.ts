@@ -88,9 +88,7 @@ async function serveBehindProxy(maxVersion: SecureVersion) {
 describe.each(['TLSv1.2', 'TLSv1.3'] as const)('a connection of %s', (version) => {
   it('that breaks after a write was accepted leaves the outcome unclear', async () => {
     const { url, accepted } = await serveBehindProxy(version);
-    const failure = await failureOf(
-      openFleet(url, undefined).fleet.call(createPointOfInterest, { data: POINT }),
-    );
+    const failure = await failureOf(openFleet(url, undefined).fleet.call(createPointOfInterest, { data: POINT }));
     expect(accepted).toEqual([expect.stringMatching(/^POST .*Depot/)]);
     expect(failure).toBeInstanceOf(Ambiguous);
     expect(failure.message).toMatch(/\((EPROTO|ERR_SSL_\w+)\)$/);

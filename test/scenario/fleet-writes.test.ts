@@ -70,9 +70,7 @@ describe('writes', () => {
       const id = all.find(({ title }) => title === 'Depot')?.id as number;
       expect(answer.id).toBe(created === 'empty' ? undefined : id);
       const data = { ...POINT, title: 'New depot', point_of_interest_category: { id: 8 } };
-      expect((await fleet.call(changePointOfInterest, { id, data })).id).toBe(
-        created === 'empty' ? undefined : id,
-      );
+      expect((await fleet.call(changePointOfInterest, { id, data })).id).toBe(created === 'empty' ? undefined : id);
       const changed = await fitting(fleet, pointsOfInterest, { point_of_interest_category_id: 8 });
       expect(changed.find((point) => point.id === id)?.title).toBe('New depot');
     },
@@ -138,20 +136,17 @@ describe('writes', () => {
     ['403', Fatal, 'forbidden'],
     ['429', Retriable, 'throttled'],
     ['redirect', Ambiguous, 'answer_unclear'],
-  ] as const)(
-    '%s may arrive after the write was done, so nothing is sent again',
-    async (fault, kind, code) => {
-      const { fleet, sandbox } = await openBoth();
-      sandbox.addFault({ call: 'import-route-plan', fault, after_commit: true, seconds: 0, times: 1 });
-      const failure = await failureOf(fleet.call(importRoutePlan, PLAN));
-      expect(failure).toBeInstanceOf(kind);
-      expect(failure.code).toBe(code);
-      expect(sandbox.ledger()).toMatchObject({
-        requests: { 'import-route-plan': 1 },
-        plans: { 'PLAN-1': 1 },
-      });
-    },
-  );
+  ] as const)('%s may arrive after the write was done, so nothing is sent again', async (fault, kind, code) => {
+    const { fleet, sandbox } = await openBoth();
+    sandbox.addFault({ call: 'import-route-plan', fault, after_commit: true, seconds: 0, times: 1 });
+    const failure = await failureOf(fleet.call(importRoutePlan, PLAN));
+    expect(failure).toBeInstanceOf(kind);
+    expect(failure.code).toBe(code);
+    expect(sandbox.ledger()).toMatchObject({
+      requests: { 'import-route-plan': 1 },
+      plans: { 'PLAN-1': 1 },
+    });
+  });
 
   it('401 has the token replaced for the next call', async () => {
     const { fleet, sandbox } = await openBoth();

@@ -64,9 +64,7 @@ describe('an edit of the running daemon', () => {
     edit(`${before}timezoen: UTC\n`);
     await daemon.printed(/"config_refused"[^\n]*roadbook\.yaml:\d+:1 /);
     const line = before.split('\n').length;
-    expect((await status()).config.error).toContain(
-      `config/roadbook.yaml:${line}:1  timezoen: is not a known field`,
-    );
+    expect((await status()).config.error).toContain(`config/roadbook.yaml:${line}:1  timezoen: is not a known field`);
     const shown = await place.runHere(['status']);
     expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('did you mean `timezone`?') });
 

@@ -86,8 +86,6 @@ describe('roadbook jobs pause, resume, run-now', () => {
       'select started_at, finished_at, cause from sync_run order by started_at',
     );
     expect(runs.map(({ cause }) => cause)).toEqual(['catch-up', 'manual']);
-    expect(Date.parse(runs[1]?.started_at ?? '')).toBeGreaterThanOrEqual(
-      Date.parse(runs[0]?.finished_at ?? ''),
-    );
+    expect(Date.parse(runs[1]?.started_at ?? '')).toBeGreaterThanOrEqual(Date.parse(runs[0]?.finished_at ?? ''));
   });
 });

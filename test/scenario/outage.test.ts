@@ -53,10 +53,7 @@ it('a service that is down for ten minutes gets few requests, no storm at its re
       for (let second = 0; second < 60; second++) {
         await clock.advance(1_000);
         do await new Promise((resolve) => setImmediate(resolve));
-        while (
-          clock.sleepers() < NAMES.length ||
-          (running > 0 && clock.sleepers() === NAMES.length - running)
-        );
+        while (clock.sleepers() < NAMES.length || (running > 0 && clock.sleepers() === NAMES.length - running));
       }
       minutes.push(asked() - before);
     }

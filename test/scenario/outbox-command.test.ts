@@ -67,9 +67,7 @@ describe('roadbook outbox', () => {
     expect(list.map((entry: { external_code: string }) => entry.external_code)).toEqual(['LOST', 'NO', 'OK']);
     expect(JSON.stringify(list)).not.toContain(CPFS[0]);
     const { document: rejected } = await json(['outbox', 'list', '--state', 'rejected', '--code', 'N']);
-    expect(rejected).toMatchObject([
-      { external_code: 'NO', reasons: [expect.stringContaining('No driver')] },
-    ]);
+    expect(rejected).toMatchObject([{ external_code: 'NO', reasons: [expect.stringContaining('No driver')] }]);
     const { document: shown } = await json(['outbox', 'show', 'LOST']);
     expect(shown.attempts).toMatchObject([
       { what: 'create', outcome: 'unclear', error_code: 'answer_unclear' },
@@ -97,29 +95,13 @@ describe('roadbook outbox', () => {
 
   it.each([
     ['a code that no entry has', ['show', 'NONE'], /no entry with the code "NONE"[\s\S]*Try: .*outbox list/],
-    [
-      'neither code nor state',
-      ['retry'],
-      /No entry to retry is named\n {2}Try: .*retry CODE .*--state rejected/,
-    ],
-    [
-      'a part of a code alone',
-      ['cancel', '--code', 'N'],
-      /No entry to cancel is named\n {2}Try: .*cancel CODE/,
-    ],
-    [
-      'a code and a state',
-      ['retry', 'NO', '--state', 'rejected'],
-      /one entry; --state is for many\n {2}Try: /,
-    ],
+    ['neither code nor state', ['retry'], /No entry to retry is named\n {2}Try: .*retry CODE .*--state rejected/],
+    ['a part of a code alone', ['cancel', '--code', 'N'], /No entry to cancel is named\n {2}Try: .*cancel CODE/],
+    ['a code and a state', ['retry', 'NO', '--state', 'rejected'], /one entry; --state is for many\n {2}Try: /],
     ['a code and a part of one', ['cancel', 'NO', '--code', 'N'], /one entry; --code is for many\n {2}Try: /],
     ['a use without a code', ['retry', '--state', 'rejected', '--use', '2'], /--use 2/],
     ['a wrong state', ['retry', '--state', 'rejectd'], /not a state of an entry: did you mean `rejected`/],
-    [
-      'a code behind the states',
-      ['retry', '--state', 'ready', 'NO'],
-      /'NO' is invalid.*not a state.*`ready`, /,
-    ],
+    ['a code behind the states', ['retry', '--state', 'ready', 'NO'], /'NO' is invalid.*not a state.*`ready`, /],
     ['a use that is no number', ['show', 'NO', '--use', 'last'], /whole number, at least 1/],
   ])('answers %s with an explanation, a hint and exit code 2', async (_what, args, words) => {
     const { code, stdout, stderr } = await typed(['outbox', ...args]);
@@ -141,9 +123,7 @@ describe('roadbook outbox', () => {
 
   it('acts on the use of a code that --use names', async () => {
     place.remove();
-    place = makeWorkplace(
-      configFor(sandbox.url, `${FEED}jobs: { push-route-plans: { reuse_codes: true } }\n`),
-    );
+    place = makeWorkplace(configFor(sandbox.url, `${FEED}jobs: { push-route-plans: { reuse_codes: true } }\n`));
     const nextDay = {
       date_time_start: '2025-03-14T08:00:00-03:00',
       date_time_end: '2025-03-14T18:00:00-03:00',

@@ -150,9 +150,7 @@ describe('pull-checklists', () => {
   it('marks a checklist that the service no longer knows together with its answers, and unmarks them on return', async () => {
     const rig = await openRig(START);
     const answered = async () => {
-      await addRecords(rig, 'checklists', [
-        { id: 7, date_executed: at(rig, -DAY), date_created: at(rig, -DAY) },
-      ]);
+      await addRecords(rig, 'checklists', [{ id: 7, date_executed: at(rig, -DAY), date_created: at(rig, -DAY) }]);
       await addRecords(rig, 'checklist-answers', [{ id: 70, checklist_id: 7, value: 'Good' }]);
     };
     await answered();
@@ -168,9 +166,7 @@ describe('pull-checklists', () => {
 
   it('marks both even when other records have no id', async () => {
     const rig = await openRig(START);
-    await addRecords(rig, 'checklists', [
-      { id: 7, date_executed: at(rig, -DAY), date_created: at(rig, -DAY) },
-    ]);
+    await addRecords(rig, 'checklists', [{ id: 7, date_executed: at(rig, -DAY), date_created: at(rig, -DAY) }]);
     await addRecords(rig, 'checklist-answers', [{ id: 70, checklist_id: 7, value: 'Good' }]);
     await rig.run(JOB, { since: '2d' });
     await removeRecords(rig);
@@ -187,9 +183,7 @@ describe('pull-checklists', () => {
     const summary = await rig.run(JOB, { since: '2d' });
     expect(summary.status).toBe('partial');
     expectBalance(summary);
-    const reasons = await rig.rows(
-      'select table_name, count(*) as n from sync_quarantine group by 1 order by 1',
-    );
+    const reasons = await rig.rows('select table_name, count(*) as n from sync_quarantine group by 1 order by 1');
     const truth = await truthSince(rig, at(rig, -2 * DAY));
     expect(reasons).toEqual([
       { table_name: 'checklist', n: 1 },

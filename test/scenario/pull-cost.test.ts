@@ -17,9 +17,7 @@ function newRequests(): Record<string, number> {
   const now = rig.sandbox.ledger().requests as Record<string, number>;
   const since = Object.entries(now).map(([call, count]) => [call, count - (before[call] ?? 0)] as const);
   before = { ...now };
-  return Object.fromEntries(
-    since.filter(([call, count]) => count > 0 && call !== 'login' && call !== 'renew'),
-  );
+  return Object.fromEntries(since.filter(([call, count]) => count > 0 && call !== 'login' && call !== 'renew'));
 }
 
 describe('the cost of a run', () => {
@@ -42,8 +40,7 @@ describe('the cost of a run', () => {
 
   it('of plans with nothing new rewrites no row', async () => {
     await rig.run('pull-route-plans', { since: '5d' });
-    const dump = () =>
-      rig.rows('select * from route_point union all select * from route_point order by id limit 50');
+    const dump = () => rig.rows('select * from route_point union all select * from route_point order by id limit 50');
     const rows = await dump();
     const summary = await rig.run('pull-route-plans', { since: '5d' });
     expect(summary).toMatchObject({ inserted: 0, updated: 0, quarantined: 0 });

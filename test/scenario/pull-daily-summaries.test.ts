@@ -167,8 +167,7 @@ describe('a call of too many vehicles', () => {
 });
 
 describe('a title that matches no driver yet', () => {
-  const pulls = async (rig: Rig, job: string) =>
-    (await rig.rows(`select * from sync_run where job = '${job}'`)).length;
+  const pulls = async (rig: Rig, job: string) => (await rig.rows(`select * from sync_run where job = '${job}'`)).length;
   const daysOf = (rig: Rig, title: string) =>
     rig.rows(`select subject, vehicle_id, driver_id, count(*) as days from daily_summary where title = '${title}'
       and _missing_since is null group by 1, 2, 3`);
@@ -177,8 +176,7 @@ describe('a title that matches no driver yet', () => {
   /** Rows that the service returns beside its own: of the vehicle with that id, or of drivers. */
   const alsoGives = (rig: Rig, title: string, vehicleId?: unknown) =>
     putBefore(rig, async (url, original) => {
-      if (url.pathname !== '/daily_summary/' || isByDriver(url) !== (vehicleId === undefined))
-        return undefined;
+      if (url.pathname !== '/daily_summary/' || isByDriver(url) !== (vehicleId === undefined)) return undefined;
       if (vehicleId !== undefined && !vehiclesOf(url).includes(Number(vehicleId))) return undefined;
       const { data } = (await original()) as { data?: unknown[] };
       return data && { body: { data: [...data, { title, count: 1 }] } };
@@ -234,8 +232,6 @@ describe('a title that matches no driver yet', () => {
     expect(await pulls(rig, 'pull-drivers')).toBe(1);
     await rig.engine.write(({ sql }) => sql('vehicle').where({ id }).update({ plate: 'NEW1A23' }));
     await rig.run(JOB, options);
-    expect(await daysOf(rig, 'NEW1A23')).toEqual([
-      { subject: 'vehicle', vehicle_id: id, driver_id: null, days: 6 },
-    ]);
+    expect(await daysOf(rig, 'NEW1A23')).toEqual([{ subject: 'vehicle', vehicle_id: id, driver_id: null, days: 6 }]);
   });
 });

@@ -9,8 +9,7 @@ import { expectBalance, expectTruth, openRig, putBefore } from './pull-setup.ts'
 
 const START = '2026-03-10T15:00:00.000Z';
 const SENTINEL = 'at the bottom';
-const nested = (levels: number): string =>
-  `${'{"a":['.repeat(levels / 2)}"${SENTINEL}"${']}'.repeat(levels / 2)}`;
+const nested = (levels: number): string => `${'{"a":['.repeat(levels / 2)}"${SENTINEL}"${']}'.repeat(levels / 2)}`;
 
 /** The listing of vehicles with one more record in the middle; its number is beyond the range of a double. */
 async function openWith(levels: number) {

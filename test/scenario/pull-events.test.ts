@@ -79,12 +79,8 @@ describe('pull-events', () => {
     await rig.run('pull-vehicles');
     await rig.clock.advance(600_000);
     await rig.run('pull-events', { since: '4d', lookback: '1h' });
-    const read = rig.logLines
-      .filter((line) => line.includes('"slice loaded"'))
-      .map((line) => JSON.parse(line));
-    const history = read.filter(
-      ({ scope }) => scope.includes('424242') && scope.includes(at(4).slice(0, 10)),
-    );
+    const read = rig.logLines.filter((line) => line.includes('"slice loaded"')).map((line) => JSON.parse(line));
+    const history = read.filter(({ scope }) => scope.includes('424242') && scope.includes(at(4).slice(0, 10)));
     expect(history).toHaveLength(1);
     expect(history[0].scope).toContain('424242-424242 (1)');
     expect(eventCalls()).toBe(24 * 3);
@@ -126,12 +122,8 @@ describe('pull-events', () => {
     );
     expect(coverage).toHaveLength(2);
     await rig.run('pull-events', options);
-    expect(await rig.rows(`select count(*) as n from sync_coverage where job = 'pull-events'`)).toEqual([
-      { n: 1 },
-    ]);
-    const [{ late } = {}] = await rig.rows(
-      `select count(*) as late from event where begin_date > '${at(10)}'`,
-    );
+    expect(await rig.rows(`select count(*) as n from sync_coverage where job = 'pull-events'`)).toEqual([{ n: 1 }]);
+    const [{ late } = {}] = await rig.rows(`select count(*) as late from event where begin_date > '${at(10)}'`);
     expect(Number(late)).toBeGreaterThan(1);
     const calls = eventCalls();
     await rig.run('pull-events', options);
@@ -183,35 +175,30 @@ describe('pull-events', () => {
     await rig.run('pull-events', { since: '1d', lookback: '12h' });
     await fetch(`${rig.sandbox.url}/_sandbox/records`, { method: 'DELETE' });
     await rig.run('pull-events', { since: '1d', lookback: '12h' });
-    expect(await rig.rows('select id from event where _missing_since is not null')).toEqual([
-      { id: 5_000_001 },
-    ]);
+    expect(await rig.rows('select id from event where _missing_since is not null')).toEqual([{ id: 5_000_001 }]);
   });
 
   it.each([
     ['in one slice', '6h', [2, 3]],
     ['in slices of a day', '54h', [2, 3, 4, 5]],
-  ])(
-    'marks an event that crosses a cut and was read in full %s, and no other',
-    async (_how, lookback, gone) => {
-      rig = await makeRig({ startAt: '2026-03-10T03:00:00.000Z', sandbox: { vehicles: 1, churn: false } });
-      const id = await hundredVehicles();
-      // The read of 04:00 begins at 20:59 of the 9th or of the 7th: one trip crosses each of these.
-      const vanish = await serveOnly([
-        trip(1, id, '2026-03-07T20:30', '2026-03-07T21:30'),
-        trip(2, id, '2026-03-09T22:00', '2026-03-09T22:30'),
-        trip(3, id, '2026-03-09T23:30', '2026-03-10T00:30'),
-        trip(4, id, '2026-03-08T23:30', '2026-03-09T00:30'),
-        trip(5, id, '2026-03-09T20:30', '2026-03-09T21:30'),
-      ]);
-      const options = { since: '4d', lookback, categories: [1] };
-      await rig.run('pull-events', options);
-      vanish();
-      await rig.clock.advance(HOUR);
-      await rig.run('pull-events', options);
-      expect(await missing(rig, event)).toEqual(gone);
-    },
-  );
+  ])('marks an event that crosses a cut and was read in full %s, and no other', async (_how, lookback, gone) => {
+    rig = await makeRig({ startAt: '2026-03-10T03:00:00.000Z', sandbox: { vehicles: 1, churn: false } });
+    const id = await hundredVehicles();
+    // The read of 04:00 begins at 20:59 of the 9th or of the 7th: one trip crosses each of these.
+    const vanish = await serveOnly([
+      trip(1, id, '2026-03-07T20:30', '2026-03-07T21:30'),
+      trip(2, id, '2026-03-09T22:00', '2026-03-09T22:30'),
+      trip(3, id, '2026-03-09T23:30', '2026-03-10T00:30'),
+      trip(4, id, '2026-03-08T23:30', '2026-03-09T00:30'),
+      trip(5, id, '2026-03-09T20:30', '2026-03-09T21:30'),
+    ]);
+    const options = { since: '4d', lookback, categories: [1] };
+    await rig.run('pull-events', options);
+    vanish();
+    await rig.clock.advance(HOUR);
+    await rig.run('pull-events', options);
+    expect(await missing(rig, event)).toEqual(gone);
+  });
 
   it('marks a vanished event, even when as many events come back that cross the start of the read', async () => {
     rig = await makeRig({ startAt: '2026-03-10T03:00:00.000Z', sandbox: { vehicles: 1, churn: false } });
@@ -254,8 +241,7 @@ describe('pull-events', () => {
   it('makes slices smaller after one exceeded the memory bound', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 8, churn: false } });
     await rig.run('pull-vehicles');
-    const read = () =>
-      rig.run('pull-events', { categories: [1] }, { beginAt: at(10), endAt: at(0), resumable: false });
+    const read = () => rig.run('pull-events', { categories: [1] }, { beginAt: at(10), endAt: at(0), resumable: false });
     const [begin_date, end_date] = [at(2), at(1)];
     await addRecords(rig, 'events', Array(25_001).fill({ id: 7, event_category: 1, begin_date, end_date }));
     const large = await read();
@@ -303,8 +289,7 @@ describe('pull-events', () => {
     expect(eventCalls() - calls).toBeLessThanOrEqual(first.slices - 5);
     const truth = await rig.truth('events', { from: at(40), to: at(20) });
     const trips = truth.filter(
-      ({ event_category, begin_date }) =>
-        event_category === 1 && new Date(String(begin_date)).toISOString() < at(20),
+      ({ event_category, begin_date }) => event_category === 1 && new Date(String(begin_date)).toISOString() < at(20),
     );
     expect(await rig.rows(`select count(*) as n from event where begin_date < '${at(20)}'`)).toEqual([
       { n: trips.length },

@@ -132,9 +132,7 @@ describe('nothing is missed for ever', () => {
     await rig.run('pull-daily-summaries', { since: '2d' });
     const held = () =>
       Promise.all(
-        ['daily_summary', 'sync_coverage'].map((table) =>
-          rig.rows(`select * from ${table} order by 1, 2, 3`),
-        ),
+        ['daily_summary', 'sync_coverage'].map((table) => rig.rows(`select * from ${table} order by 1, 2, 3`)),
       );
     const before = await held();
     await rig.clock.advance(3 * HOUR);
@@ -169,9 +167,7 @@ describe('nothing is missed for ever', () => {
     await rig.run('pull-vehicles');
     rig.logLines.length = 0;
     await rig.run('pull-daily-summaries', { since: '10d' });
-    const read = rig.logLines.filter(
-      (line) => line.includes('slice loaded') && line.includes('"vehicle 2026-03-0'),
-    );
+    const read = rig.logLines.filter((line) => line.includes('slice loaded') && line.includes('"vehicle 2026-03-0'));
     expect(read.length).toBeGreaterThan(6);
   });
 
@@ -248,11 +244,7 @@ describe('the same content', () => {
 describe('a record that cannot be requested', () => {
   it('is reported when the search of plans gives no id, and the other plans are loaded', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 2, churn: false } });
-    const odd = [
-      { external_code: 'NO-ID', date_time_start: START },
-      { id: -5, date_time_start: START },
-      'plan',
-    ];
+    const odd = [{ external_code: 'NO-ID', date_time_start: START }, { id: -5, date_time_start: START }, 'plan'];
     await records('route-plans', odd);
     const run = await rig.run('pull-route-plans', { since: '1d' });
     expect(run).toMatchObject({ status: 'partial' });
@@ -265,9 +257,7 @@ describe('a record that cannot be requested', () => {
   it('does not keep a plan that the service no longer knows, nor its points', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 2, churn: false } });
     await rig.run('pull-route-plans', { since: '1d' });
-    const [{ id } = {}] = await rig.rows(
-      `select id from route_plan where date_time_start < '${START}' limit 1`,
-    );
+    const [{ id } = {}] = await rig.rows(`select id from route_plan where date_time_start < '${START}' limit 1`);
     const pointsOf = `from route_point where route_plan_id = ${id}`;
     expect((await rig.rows(`select id ${pointsOf}`)).length).toBeGreaterThan(0);
     await putBefore(rig, async (url, original) => {
@@ -322,11 +312,7 @@ describe('a record that cannot be requested', () => {
 describe('jobs that depend on another job', () => {
   it('share one run of it when they start together', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 1, churn: false } });
-    await Promise.all(
-      ['pull-events', 'pull-daily-summaries', 'pull-vehicles'].map((job) => rig.run(job, {})),
-    );
-    expect(await rig.rows(`select count(*) as n from sync_run where job = 'pull-vehicles'`)).toEqual([
-      { n: 1 },
-    ]);
+    await Promise.all(['pull-events', 'pull-daily-summaries', 'pull-vehicles'].map((job) => rig.run(job, {})));
+    expect(await rig.rows(`select count(*) as n from sync_run where job = 'pull-vehicles'`)).toEqual([{ n: 1 }]);
   });
 });

@@ -69,8 +69,7 @@ describe('pull-itineraries', () => {
   it('follows an itinerary that moved out of the period, and back', async () => {
     const rig = await openRig(START);
     await rig.run(JOB);
-    const id = (await rig.rows('select id from itinerary order by date_time_start desc limit 1'))[0]!
-      .id as number;
+    const id = (await rig.rows('select id from itinerary order by date_time_start desc limit 1'))[0]!.id as number;
     const later = { date_time_start: at(rig, 20 * DAY), date_time_end: at(rig, 21 * DAY) };
     await change(rig, id, later);
     expect(await rig.run(JOB)).toMatchObject({ updated: 1, inserted: 0 });
@@ -117,9 +116,7 @@ describe('pull-itineraries', () => {
 
   it('does not mark an itinerary whose call by id is rejected: only an unknown one is missing', async () => {
     const rig = await openRig(START);
-    await addRecords(rig, 'itineraries', [
-      { id: 7, date_time_start: at(rig, DAY), date_time_end: at(rig, 2 * DAY) },
-    ]);
+    await addRecords(rig, 'itineraries', [{ id: 7, date_time_start: at(rig, DAY), date_time_end: at(rig, 2 * DAY) }]);
     await rig.run(JOB);
     await removeRecords(rig);
     rig.sandbox.addFault({ call: 'itinerary', fault: '422' });
@@ -135,9 +132,7 @@ describe('pull-itineraries', () => {
     await rig.run(JOB);
     await removeRecords(rig);
     await putBefore(rig, ({ pathname }) =>
-      /^\/itinerary\/[79]$/.test(pathname)
-        ? { body: { data: [one(8), one(8), { description: 'NO-ID' }] } }
-        : undefined,
+      /^\/itinerary\/[79]$/.test(pathname) ? { body: { data: [one(8), one(8), { description: 'NO-ID' }] } } : undefined,
     );
     const summary = await rig.run(JOB);
     // The listed one, and three of each answer by id.

@@ -106,9 +106,7 @@ describe('pictures', () => {
     const files = filesBelow(rig.dependencies.images);
     expect(files.length).toBe(hostile.length);
     expect(files.filter((file) => !FILE.test(file))).toEqual([]);
-    const beside = readdirSync(dirname(rig.dependencies.images)).filter(
-      (name) => !name.startsWith('warehouse.db'),
-    );
+    const beside = readdirSync(dirname(rig.dependencies.images)).filter((name) => !name.startsWith('warehouse.db'));
     expect(beside).toEqual(['images']);
   });
 
@@ -273,9 +271,7 @@ describe('pictures', () => {
       expectBalance(JSON.parse(stdout));
     }
     const named = await place.query<{ file: string }>('select distinct file from image');
-    expect(filesBelow(join(place.dir, 'data', 'images')).toSorted()).toEqual(
-      named.map(({ file }) => file).toSorted(),
-    );
+    expect(filesBelow(join(place.dir, 'data', 'images')).toSorted()).toEqual(named.map(({ file }) => file).toSorted());
     const counts = await place.query(
       'select (select count(*) from driver) as drivers, (select count(*) from point_of_interest) > 0 as points',
     );

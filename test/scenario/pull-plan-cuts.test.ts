@@ -126,9 +126,7 @@ describe('a day that had to be cut', () => {
       { plans: 1_000, isCovered: false },
       { plans: 500, isCovered: true },
     ]);
-    expect(await rig.rows('select count(*) as n from route_plan where _missing_since is null')).toEqual([
-      { n: 2_500 },
-    ]);
+    expect(await rig.rows('select count(*) as n from route_plan where _missing_since is null')).toEqual([{ n: 2_500 }]);
     const [run] = await rig.rows('select inserted from sync_run order by started_at desc limit 1');
     expect(run?.inserted).toBeGreaterThanOrEqual(2_500);
   });

@@ -66,38 +66,35 @@ describe('the rows below a plan', () => {
     expect(await rig.rows('select id from route_plan where _missing_since is not null')).toEqual([]);
   });
 
-  it.each(['sqlite', 'postgres'] as const)(
-    'are marked with a point that left its plan, %s',
-    async (engine) => {
-      const rig = await openRig(START, { vehicles: 3, churn: false }, { engine });
-      const run = async () => {
-        await rig.clock.advance(MINUTES);
-        expect((await rig.run(JOB, { since: '1d' })).status).toBe('ok');
-      };
-      await run();
-      const [{ point, plan } = {}] = await rig.rows(
-        `select p.id as point, p.route_plan_id as plan from route_point p
+  it.each(['sqlite', 'postgres'] as const)('are marked with a point that left its plan, %s', async (engine) => {
+    const rig = await openRig(START, { vehicles: 3, churn: false }, { engine });
+    const run = async () => {
+      await rig.clock.advance(MINUTES);
+      expect((await rig.run(JOB, { since: '1d' })).status).toBe('ok');
+    };
+    await run();
+    const [{ point, plan } = {}] = await rig.rows(
+      `select p.id as point, p.route_plan_id as plan from route_point p
        join route_point_execution e on e.route_point_id = p.id join route_point_item i on i.route_point_id = p.id
        limit 1`,
-      );
-      let isGone = true;
-      await putBefore(rig, async (url, original) => {
-        if (!isGone || url.searchParams.get('route_plan_id') !== String(plan)) return undefined;
-        const { data } = (await original()) as { data: Plan[] };
-        const without = data.map((each) => ({
-          ...each,
-          route_points: each.route_points?.filter(({ id }) => id !== point),
-        }));
-        return { body: { data: without } };
-      });
-      const before = await levels(rig, `id = ${point}`);
-      await run();
-      expect(await levels(rig, `id = ${point}`)).toEqual(allOf(before));
-      const others = await levels(rig, `id <> ${point}`);
-      expect(others).toEqual(noneOf(others));
-      isGone = false;
-      await run();
-      expect(await levels(rig, `id = ${point}`)).toEqual(noneOf(before));
-    },
-  );
+    );
+    let isGone = true;
+    await putBefore(rig, async (url, original) => {
+      if (!isGone || url.searchParams.get('route_plan_id') !== String(plan)) return undefined;
+      const { data } = (await original()) as { data: Plan[] };
+      const without = data.map((each) => ({
+        ...each,
+        route_points: each.route_points?.filter(({ id }) => id !== point),
+      }));
+      return { body: { data: without } };
+    });
+    const before = await levels(rig, `id = ${point}`);
+    await run();
+    expect(await levels(rig, `id = ${point}`)).toEqual(allOf(before));
+    const others = await levels(rig, `id <> ${point}`);
+    expect(others).toEqual(noneOf(others));
+    isGone = false;
+    await run();
+    expect(await levels(rig, `id = ${point}`)).toEqual(noneOf(before));
+  });
 });

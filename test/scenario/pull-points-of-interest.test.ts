@@ -2,15 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { changePointOfInterest } from '../../src/fleet/endpoints/change-point-of-interest.ts';
 import { createPointOfInterest } from '../../src/fleet/endpoints/create-point-of-interest.ts';
 import { pointOfInterest } from '../../src/warehouse/tables/point-of-interest.ts';
-import {
-  addRecords,
-  expectBalance,
-  expectTruth,
-  missing,
-  openRig,
-  removeRecords,
-  requestsOf,
-} from './pull-setup.ts';
+import { addRecords, expectBalance, expectTruth, missing, openRig, removeRecords, requestsOf } from './pull-setup.ts';
 
 const START = '2026-03-02T15:00:00Z';
 const JOB = 'pull-points-of-interest';

@@ -33,8 +33,7 @@ beforeEach(async () => {
 afterEach(() => rig.close());
 
 /** `live` or `history` of each call, in the order of the calls. */
-const words = () =>
-  sent.map(({ priority }) => Object.entries(PRIORITY).find(([, number]) => number === priority)?.[0]);
+const words = () => sent.map(({ priority }) => Object.entries(PRIORITY).find(([, number]) => number === priority)?.[0]);
 
 describe('a first run', () => {
   it('reads periods that ended more than a day ago as history, after the rest', async () => {

@@ -46,16 +46,10 @@ export const present = (rig: Rig, table: Table): Promise<Record<string, unknown>
   rig.rows(`select * from "${table.name}" where _missing_since is null`);
 
 export const missing = async (rig: Rig, table: Table): Promise<unknown[]> =>
-  (await rig.rows(`select id from "${table.name}" where _missing_since is not null order by id`)).map(
-    ({ id }) => id,
-  );
+  (await rig.rows(`select id from "${table.name}" where _missing_since is not null order by id`)).map(({ id }) => id);
 
 /** Every row that is not missing is a record of the truth, and vice versa. */
-export async function expectTruth(
-  rig: Rig,
-  table: Table,
-  truth: readonly Record<string, unknown>[],
-): Promise<void> {
+export async function expectTruth(rig: Rig, table: Table, truth: readonly Record<string, unknown>[]): Promise<void> {
   const stored = (await present(rig, table)).map((row) => storedRow(table, row));
   const expected = truth.map((record) => expectedRow(table, record));
   expect(byKey(table, stored)).toEqual(byKey(table, expected));

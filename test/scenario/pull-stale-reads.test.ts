@@ -44,9 +44,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, a run with a stale read',
     const stale = await rig.run(JOB, REACH);
     expect(newer).toBeGreaterThan(0);
     expect(stale).toMatchObject({ status: 'ok', inserted: 0, updated: 0 });
-    const stored = await rig.rows(
-      'select id, status from route_plan where _missing_since is null order by id',
-    );
+    const stored = await rig.rows('select id, status from route_plan where _missing_since is null order by id');
     const truth = await rig.truth('route_plans', DAYS);
     const statusOf = new Map(truth.map(({ id, status }) => [Number(id), status]));
     expect(stored).toEqual(stored.map(({ id }) => ({ id, status: statusOf.get(Number(id)) })));

@@ -18,8 +18,7 @@ describe('an ERP that rejects the acknowledgement of some items', () => {
     const codes = Array.from({ length: 205 }, (_, i) => `P${String(i).padStart(3, '0')}`);
     // Without a place, so that they are rejected and nothing has to be sent.
     const dates = { 'plan.date_time_start': '2025-03-13T08:00', 'plan.date_time_end': '2025-03-13T18:00' };
-    for (const code of codes)
-      await erp.give(code, { 'plan.external_code': code, ...dates, 'point.name': 'A' });
+    for (const code of codes) await erp.give(code, { 'plan.external_code': code, ...dates, 'point.name': 'A' });
     await erp.database('refusing').insert(codes.slice(0, 200).map((code) => ({ code })));
     const place = await makePushPlace({ feeds: { route_plans: erp.feed } });
     const { error } = await place.run('push-route-plans');
@@ -105,12 +104,7 @@ describe('an invalid change of an item that the service has', () => {
     for (let runs = 0; runs < 2; runs++) await place.run(JOB);
     await erp.give('C-1', shop);
     for (let runs = 0; runs < 2; runs++) await place.run(JOB);
-    expect((await erp.acknowledgements()).map(({ message }) => message === null)).toEqual([
-      true,
-      false,
-      false,
-      true,
-    ]);
+    expect((await erp.acknowledgements()).map(({ message }) => message === null)).toEqual([true, false, false, true]);
     expect(place.sandbox.ledger().requests).not.toHaveProperty('change-point-of-interest');
   });
 });

@@ -1,15 +1,7 @@
 // The actions that a person may take where Roadbook must not decide: send an entry that no listing can show, retry a
 // cancelled one, and act on many entries at once. No action sends anything by itself.
 import { describe, expect, it } from 'vitest';
-import {
-  type Action,
-  act,
-  actOnMany,
-  assertAbsent,
-  cancel,
-  namedEntry,
-  retry,
-} from '../../src/sync/push/actions.ts';
+import { type Action, act, actOnMany, assertAbsent, cancel, namedEntry, retry } from '../../src/sync/push/actions.ts';
 import { isChangedAfterPush, type OutboxEntry } from '../../src/warehouse/outbox/entry.ts';
 import { newEntry, storeEntries, transition } from '../../src/warehouse/outbox/transitions.ts';
 import { HOUR_MS } from '../support/push-faults.ts';
@@ -193,19 +185,14 @@ describe('an action on many entries', () => {
 
 describe('an entry is named', () => {
   const entry = (kind: string, code_use: number): OutboxEntry =>
-    newEntry(
-      { kind, external_code: 'R7', code_use, state: 'ready', content_hash: 'x', remote_key: 'R7' },
-      '',
-    );
+    newEntry({ kind, external_code: 'R7', code_use, state: 'ready', content_hash: 'x', remote_key: 'R7' }, '');
 
   it('by its code, and by kind or use if several entries have that code', async () => {
     const place = await makePushPlace();
     const entries = [entry('route_plans', 1), entry('route_plans', 2), entry('itineraries', 1)];
     await place.engine.write((tx) => storeEntries(tx, entries));
     const named = (name: object) => namedEntry(place.engine, { code: 'R7', ...name });
-    await expect(named({})).rejects.toThrow(
-      /Several.*itineraries --use 1, route_plans --use 1, route_plans --use 2/,
-    );
+    await expect(named({})).rejects.toThrow(/Several.*itineraries --use 1, route_plans --use 1, route_plans --use 2/);
     await expect(named({ kind: 'route_plans' })).rejects.toThrow(/Several/);
     expect(await named({ kind: 'itineraries' })).toMatchObject(entries[2] as object);
     expect(await named({ use: 2 })).toMatchObject(entries[1] as object);

@@ -18,25 +18,24 @@ async function runHourly(place: PushPlace, job: string, hours: number): Promise<
 }
 
 describe('a listing that shows nothing at all', () => {
-  it.each(
-    pushCases.flatMap((kind) =>
-      (['before', 'after'] as const).map((when) => [kind.job, when, kind] as const),
-    ),
-  )('has %s send nothing again that was lost %s the commit', async (_job, when, kind) => {
-    const place = await makePushPlace();
-    place.sandbox.addFault({ call: kind.create, fault: `reset-${when}-commit`, times: 1 });
-    place.sandbox.addFault({ call: kind.list, fault: 'no-records' });
-    place.drop(kind.kind, 'a.json', kind.item(0));
-    await runHourly(place, kind.job, 2);
-    expect(await place.run(kind.job)).toMatchObject({ status: 'partial', error: { code: 'inconclusive' } });
-    const [row] = await place.outbox();
-    expect(row).toMatchObject({ state: 'unknown', attempts: 1, attention: 'inconclusive' });
-    expect(row?.message).toMatch(/is empty, so it proves nothing.*--not-there/);
-    place.sandbox.clearFaults();
-    await runHourly(place, kind.job, 2);
-    expect(await expectTruth(place, kind, 1)).toEqual(['confirmed']);
-    expect(await place.run(kind.job)).toMatchObject({ status: 'ok', error: null });
-  });
+  it.each(pushCases.flatMap((kind) => (['before', 'after'] as const).map((when) => [kind.job, when, kind] as const)))(
+    'has %s send nothing again that was lost %s the commit',
+    async (_job, when, kind) => {
+      const place = await makePushPlace();
+      place.sandbox.addFault({ call: kind.create, fault: `reset-${when}-commit`, times: 1 });
+      place.sandbox.addFault({ call: kind.list, fault: 'no-records' });
+      place.drop(kind.kind, 'a.json', kind.item(0));
+      await runHourly(place, kind.job, 2);
+      expect(await place.run(kind.job)).toMatchObject({ status: 'partial', error: { code: 'inconclusive' } });
+      const [row] = await place.outbox();
+      expect(row).toMatchObject({ state: 'unknown', attempts: 1, attention: 'inconclusive' });
+      expect(row?.message).toMatch(/is empty, so it proves nothing.*--not-there/);
+      place.sandbox.clearFaults();
+      await runHourly(place, kind.job, 2);
+      expect(await expectTruth(place, kind, 1)).toEqual(['confirmed']);
+      expect(await place.run(kind.job)).toMatchObject({ status: 'ok', error: null });
+    },
+  );
 
   it('is accepted for a period without plans when the service shows plans of other days', async () => {
     const place = await makePushPlace();

@@ -89,9 +89,7 @@ it.each([
     const entry = await place.entry('P1');
     expect(entry.state).toBe('confirmed');
     expect(isChangedAfterPush(entry)).toBe(isFlagged);
-    const answer = await fetch(
-      `${place.sandbox.url}/_sandbox/truth/route_plans?from=2025-03-13&to=2025-03-14`,
-    );
+    const answer = await fetch(`${place.sandbox.url}/_sandbox/truth/route_plans?from=2025-03-13&to=2025-03-14`);
     expect(await answer.json()).toContainEqual(
       expect.objectContaining({
         external_code: 'P1',

@@ -107,10 +107,7 @@ describe('a file that waits', () => {
   it('is not offered again, which would overwrite the content of a newer file', async () => {
     const place = await makePushPlace();
     const JOB_POI = 'push-points-of-interest';
-    place.drop('points_of_interest', 'a.json', [
-      pointOfInterest('Shop', { phone: '1' }),
-      pointOfInterest('Yard'),
-    ]);
+    place.drop('points_of_interest', 'a.json', [pointOfInterest('Shop', { phone: '1' }), pointOfInterest('Yard')]);
     place.dependencies.concurrency = 1;
     place.sandbox.addFault({ call: 'create-point-of-interest', fault: '500', skip: 1 });
     await place.run(JOB_POI);
@@ -166,10 +163,7 @@ describe('a file that waits', () => {
     expect((await place.outbox()).map(({ state }) => state)).toEqual(['rejected', 'unknown']);
     await place.clock.advance(HOUR);
     place.sandbox.addFault({ call: IMPORT, fault: '500', skip: 1 });
-    place.drop('route_plans', 'b.json', [
-      plan('P1', { date_time_end: '2025-03-13T17:00:00-03:00' }),
-      plan('P3'),
-    ]);
+    place.drop('route_plans', 'b.json', [plan('P1', { date_time_end: '2025-03-13T17:00:00-03:00' }), plan('P3')]);
     await place.run(JOB);
     expect(await place.entry('P1')).toMatchObject({
       state: 'confirmed',
@@ -226,8 +220,7 @@ describe('a file that waits', () => {
   it('does not make its final items need a person', async () => {
     const place = await waiting();
     await place.clock.advance(HOUR);
-    const reasons = async () =>
-      (await outboxAttention(place.engine, place.now())).map(({ reason }) => reason);
+    const reasons = async () => (await outboxAttention(place.engine, place.now())).map(({ reason }) => reason);
     expect(await reasons()).toEqual(['unknown']);
     await place.engine.write(({ sql }) => sql('sync_state').where('name', 'like', 'taken file %').delete());
     expect(await reasons()).toEqual(['not_acknowledged', 'unknown']);
@@ -352,10 +345,7 @@ describe('two files', () => {
     place.drop('route_plans', 'b.json', plan('P1'));
     place.drop('route_plans', 'c.json', [plan('P1'), plan('P2')]);
     await place.run(JOB);
-    expect([namesIn(place), statesIn(place, 'done/b.json')]).toEqual([
-      ['a.json', 'c.json'],
-      [['P1', 'confirmed']],
-    ]);
+    expect([namesIn(place), statesIn(place, 'done/b.json')]).toEqual([['a.json', 'c.json'], [['P1', 'confirmed']]]);
     await answerAgain(place);
     for (const name of ['a.json', 'c.json'])
       expect(statesIn(place, `done/${name}`)).toEqual([
@@ -365,33 +355,28 @@ describe('two files', () => {
     expect(lateResults(place)).toEqual([]);
   });
 
-  it.each(['in one file', 'in two files'])(
-    'a reused code on two days, %s, has two outcomes',
-    async (where) => {
-      const place = await makePushPlace({ reuseCodes: true });
-      place.dependencies.concurrency = 1;
-      const [first, second] = [plan('R7', day('2025-03-13')), plan('R7', day('2025-03-14'))];
-      if (where === 'in one file') place.drop('route_plans', 'a.json', [first, second]);
-      else {
-        place.drop('route_plans', 'a.json', first);
-        place.drop('route_plans', 'b.json', second);
-      }
-      place.sandbox.addFault({ call: IMPORT, fault: '422', skip: 1, times: 1 });
-      await place.run(JOB, { reuse_codes: true });
-      place.restart();
-      await place.run(JOB, { reuse_codes: true });
-      const reported = where === 'in one file' ? ['failed/a.json'] : ['done/a.json', 'failed/b.json'];
-      expect(
-        reported
-          .flatMap((name) => resultsIn(place, name))
-          .map(({ period_start, state }) => [period_start, state]),
-      ).toEqual([
-        ['2025-03-13T11:00:00.000Z', 'confirmed'],
-        ['2025-03-14T11:00:00.000Z', 'rejected'],
-      ]);
-      expect(lateResults(place)).toEqual([]);
-    },
-  );
+  it.each(['in one file', 'in two files'])('a reused code on two days, %s, has two outcomes', async (where) => {
+    const place = await makePushPlace({ reuseCodes: true });
+    place.dependencies.concurrency = 1;
+    const [first, second] = [plan('R7', day('2025-03-13')), plan('R7', day('2025-03-14'))];
+    if (where === 'in one file') place.drop('route_plans', 'a.json', [first, second]);
+    else {
+      place.drop('route_plans', 'a.json', first);
+      place.drop('route_plans', 'b.json', second);
+    }
+    place.sandbox.addFault({ call: IMPORT, fault: '422', skip: 1, times: 1 });
+    await place.run(JOB, { reuse_codes: true });
+    place.restart();
+    await place.run(JOB, { reuse_codes: true });
+    const reported = where === 'in one file' ? ['failed/a.json'] : ['done/a.json', 'failed/b.json'];
+    expect(
+      reported.flatMap((name) => resultsIn(place, name)).map(({ period_start, state }) => [period_start, state]),
+    ).toEqual([
+      ['2025-03-13T11:00:00.000Z', 'confirmed'],
+      ['2025-03-14T11:00:00.000Z', 'rejected'],
+    ]);
+    expect(lateResults(place)).toEqual([]);
+  });
 
   it('with one code on two days, which must not be reused, each report their own outcome', async () => {
     const place = await makePushPlace();
@@ -613,21 +598,16 @@ describe('two files with one plan', () => {
     utimesSync(path(place, 'plans-9.json'), at - 60, at - 60);
     utimesSync(path(place, 'plans-10.json'), at - 30, at - 30);
     await place.run(JOB);
-    expect((await place.outbox()).map(({ period_start }) => period_start?.slice(0, 10))).toEqual([
-      '2025-03-14',
-    ]);
+    expect((await place.outbox()).map(({ period_start }) => period_start?.slice(0, 10))).toEqual(['2025-03-14']);
   });
 
   it('of one age are read in the order of the numbers in their names', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'plans-9.json', [plan('P1', day('2025-03-13'))]);
     place.drop('route_plans', 'plans-10.json', [plan('P1', day('2025-03-14'))]);
-    for (const name of ['plans-9.json', 'plans-10.json'])
-      utimesSync(path(place, name), 1_700_000_000, 1_700_000_000);
+    for (const name of ['plans-9.json', 'plans-10.json']) utimesSync(path(place, name), 1_700_000_000, 1_700_000_000);
     await place.run(JOB);
-    expect((await place.outbox()).map(({ period_start }) => period_start?.slice(0, 10))).toEqual([
-      '2025-03-14',
-    ]);
+    expect((await place.outbox()).map(({ period_start }) => period_start?.slice(0, 10))).toEqual(['2025-03-14']);
   });
 });
 
@@ -635,16 +615,11 @@ it('an agent whose waiting file is replaced is reported by its code, and the cod
   const place = await makePushPlace();
   place.dependencies.concurrency = 1;
   const [known = '', unknown = ''] = CPFS;
-  place.drop('agents', 'a.json', [
-    agent(known, { external_code: known }),
-    agent(unknown, { external_code: unknown }),
-  ]);
+  place.drop('agents', 'a.json', [agent(known, { external_code: known }), agent(unknown, { external_code: unknown })]);
   place.sandbox.addFault({ call: 'create-agent', fault: '500', skip: 1, times: 1 });
   await place.run('push-agents');
   const codes = async () =>
-    (await place.engine.read((sql) => sql('push_outbox').where({ kind: 'agents' }))).map(
-      ({ erp_code }) => erp_code,
-    );
+    (await place.engine.read((sql) => sql('push_outbox').where({ kind: 'agents' }))).map(({ erp_code }) => erp_code);
   expect((await codes()).toSorted()).toEqual([known, unknown].toSorted());
   place.drop('agents', 'a.json', [agent(unknown, { external_code: unknown })]);
   for (let run = 0; run < 5; run++) {

@@ -8,12 +8,7 @@ const JOB = 'push-route-plans';
 const MINUTE = 60_000;
 
 const INVALID: [string, unknown, string, string][] = [
-  [
-    'breaks the rules',
-    plan('P1', { vehicle_plate: 'bad', date_time_end: 'later' }),
-    'invalid_change',
-    'date_time_end',
-  ],
+  ['breaks the rules', plan('P1', { vehicle_plate: 'bad', date_time_end: 'later' }), 'invalid_change', 'date_time_end'],
   ['cannot be read', [plan('P1'), plan('P1')], 'read_error', 'already read'],
 ];
 
@@ -128,20 +123,17 @@ it.each(INVALID)(
 it.each([
   ['the same', {}],
   ['another', { date_time_end: '2025-03-13T19:00:00-03:00' }],
-])(
-  'sends an unknown, absent plan when the ERP offers %s valid content after an invalid one',
-  async (_, change) => {
-    const place = await unknownPlan('reset-before-commit');
-    place.sandbox.clearFaults();
-    place.drop('route_plans', 'b.json', plan('P1', { date_time_end: 'later' }));
-    await place.run(JOB);
-    place.drop('route_plans', 'c.json', plan('P1', change));
-    await place.run(JOB);
-    expect(await place.entry('P1')).toMatchObject({ state: 'unknown', attention: null, reasons: null });
-    await place.clock.advance(5 * MINUTE);
-    // Another period is read back separately before the plan is sent.
-    await place.runs(JOB, 2);
-    expect(place.sandbox.ledger().plans).toEqual(bothOnce);
-    expect(await place.entry('P1')).toMatchObject({ state: 'confirmed' });
-  },
-);
+])('sends an unknown, absent plan when the ERP offers %s valid content after an invalid one', async (_, change) => {
+  const place = await unknownPlan('reset-before-commit');
+  place.sandbox.clearFaults();
+  place.drop('route_plans', 'b.json', plan('P1', { date_time_end: 'later' }));
+  await place.run(JOB);
+  place.drop('route_plans', 'c.json', plan('P1', change));
+  await place.run(JOB);
+  expect(await place.entry('P1')).toMatchObject({ state: 'unknown', attention: null, reasons: null });
+  await place.clock.advance(5 * MINUTE);
+  // Another period is read back separately before the plan is sent.
+  await place.runs(JOB, 2);
+  expect(place.sandbox.ledger().plans).toEqual(bothOnce);
+  expect(await place.entry('P1')).toMatchObject({ state: 'confirmed' });
+});

@@ -66,9 +66,7 @@ it('neither sends nor writes after another process took over', async () => {
   expect(place.sandbox.ledger().plans).toEqual({});
   // Its claim means an unknown outcome: the next runs read it back before anything is sent.
   expect(await place.outbox()).toMatchObject([{ external_code: 'P1', state: 'sending' }]);
-  expect(await place.engine.read((sql) => sql('sync_run').select('status'))).toEqual([
-    { status: 'abandoned' },
-  ]);
+  expect(await place.engine.read((sql) => sql('sync_run').select('status'))).toEqual([{ status: 'abandoned' }]);
   await place.runs(JOB, 3);
   expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
 });

@@ -31,9 +31,9 @@ async function place() {
   });
   const kept = async ({ kind }: NastyPush): Promise<Item[]> => {
     const name = kind === 'agents' ? 'drivers' : kind;
-    return (
-      await fetch(`${own.sandbox.url}/_sandbox/truth/${name}?from=2025-03-13&to=2025-03-14`)
-    ).json() as Promise<Item[]>;
+    return (await fetch(`${own.sandbox.url}/_sandbox/truth/${name}?from=2025-03-13&to=2025-03-14`)).json() as Promise<
+      Item[]
+    >;
   };
   return { ...own, received, kept };
 }
@@ -65,9 +65,7 @@ describe.each(NASTY_PUSHES)('dangerous texts in $kind', (push) => {
     for (const [n, text] of PUSHED_TEXTS.entries()) {
       const texts = textsIn(expected(push, text, n)).filter(([path]) => !isMoment(path));
       const arrived = received.find(({ data }) => push.shows(data, text, n));
-      const arrivedTexts = new Map(
-        textsIn({ ...arrived?.data, ...(arrived?.source && { source: arrived.source }) }),
-      );
+      const arrivedTexts = new Map(textsIn({ ...arrived?.data, ...(arrived?.source && { source: arrived.source }) }));
       expect(texts.map(([path]) => [path, arrivedTexts.get(path)])).toEqual(texts);
       const record = new Map(textsIn(records.find((each) => push.shows(each, text, n))));
       const back = texts.filter(([path]) => !NOT_RETURNED.includes(path.split('.').at(-1) ?? ''));
@@ -95,10 +93,7 @@ describe.each(NASTY_PUSHES)('dangerous texts in $kind', (push) => {
     const { results, faults } = JSON.parse(readFileSync(path, 'utf8')) as FileResult;
     const rejected = results.filter(({ state }) => state === 'rejected');
     expect([rejected.length, faults.length]).toEqual([inFields.length, inCodes.length]);
-    for (const reason of [
-      ...rejected.flatMap(({ reasons }) => reasons),
-      ...faults.map((each) => each.reason),
-    ])
+    for (const reason of [...rejected.flatMap(({ reasons }) => reasons), ...faults.map((each) => each.reason)])
       expect(reason).toContain('contains a NUL or half a character');
   });
 });

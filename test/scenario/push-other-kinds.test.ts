@@ -8,9 +8,7 @@ import { makePushPlace, type PushPlace } from '../support/push-place.ts';
 import { agent, CPFS, itinerary, pointOfInterest } from '../support/push-samples.ts';
 
 const truth = async (place: PushPlace, resource: string): Promise<Record<string, unknown>[]> =>
-  (await fetch(`${place.sandbox.url}/_sandbox/truth/${resource}`)).json() as Promise<
-    Record<string, unknown>[]
-  >;
+  (await fetch(`${place.sandbox.url}/_sandbox/truth/${resource}`)).json() as Promise<Record<string, unknown>[]>;
 
 describe('push-points-of-interest', () => {
   const JOB = 'push-points-of-interest';
@@ -20,11 +18,7 @@ describe('push-points-of-interest', () => {
     place.drop('points_of_interest', 'a.json', pointOfInterest('Shop', { external_code: 'C-1' }));
     expect(await place.run(JOB)).toMatchObject({ status: 'ok', sent: 1, confirmed: 1 });
     const [created] = await place.outbox();
-    place.drop(
-      'points_of_interest',
-      'b.json',
-      pointOfInterest('Shop', { external_code: 'C-1', phone: '11 5555' }),
-    );
+    place.drop('points_of_interest', 'b.json', pointOfInterest('Shop', { external_code: 'C-1', phone: '11 5555' }));
     expect(await place.run(JOB)).toMatchObject({ sent: 1, confirmed: 1 });
     place.drop('points_of_interest', 'c.json', pointOfInterest('New name', { external_code: 'C-1' }));
     expect(await place.run(JOB)).toMatchObject({ sent: 1, confirmed: 1 });
@@ -32,9 +26,7 @@ describe('push-points-of-interest', () => {
     expect(row).toMatchObject({ state: 'confirmed', remote_id: created?.remote_id });
     expect(isChangedAfterPush(row)).toBe(false);
     const points = await truth(place, 'points_of_interest');
-    expect(points.filter(({ id }) => id === row.remote_id)).toMatchObject([
-      { title: 'New name', phone: '11 5555' },
-    ]);
+    expect(points.filter(({ id }) => id === row.remote_id)).toMatchObject([{ title: 'New name', phone: '11 5555' }]);
     expect(place.sandbox.ledger().requests).toMatchObject({
       'create-point-of-interest': 1,
       'change-point-of-interest': 2,
@@ -52,9 +44,7 @@ describe('push-points-of-interest', () => {
     expect(await place.run(JOB)).toMatchObject({ sent: 1, confirmed: 2 });
     expect(place.sandbox.ledger().requests).toMatchObject({ 'change-point-of-interest': 1 });
     expect(place.sandbox.ledger().requests).not.toHaveProperty('create-point-of-interest');
-    expect((await place.outbox()).map(({ remote_id }) => remote_id).sort()).toEqual(
-      [first?.id, second?.id].sort(),
-    );
+    expect((await place.outbox()).map(({ remote_id }) => remote_id).sort()).toEqual([first?.id, second?.id].sort());
   });
 
   it('creates a point for each of two ERP codes with one title', async () => {

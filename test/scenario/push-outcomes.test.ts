@@ -9,8 +9,7 @@ import { plan, plans } from '../support/push-samples.ts';
 const JOB = 'push-route-plans';
 const MINUTE = 60_000;
 
-const isSend = (pathname: string, method: string): boolean =>
-  method === 'POST' && pathname.startsWith('/import/');
+const isSend = (pathname: string, method: string): boolean => method === 'POST' && pathname.startsWith('/import/');
 
 /** Every import is answered by `own` and never reaches the sandbox. */
 const importAnswers =
@@ -87,8 +86,7 @@ describe('a send that did not happen', () => {
       sent: 0,
       error: { code: 'service_unreachable' },
     });
-    for (const { state, sent_hash } of await place.outbox())
-      expect([state, sent_hash]).toEqual(['ready', null]);
+    for (const { state, sent_hash } of await place.outbox()) expect([state, sent_hash]).toEqual(['ready', null]);
   });
 
   it('because the run was stopped is due at once, and is no failure', async () => {

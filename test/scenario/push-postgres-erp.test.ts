@@ -47,8 +47,7 @@ const pointsOf = async ({ engine }: PushPlace): Promise<Map<string, Point>> => {
   );
   return new Map(points.map((point) => [point.external_code, point]));
 };
-const once = (count: number) =>
-  Object.fromEntries(Array.from({ length: count }, (_, i) => [String(i + 1), 1]));
+const once = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [String(i + 1), 1]));
 
 describe('an ERP on PostgreSQL', () => {
   it('has each order pushed once and acknowledged, however often it is offered', async () => {
@@ -59,11 +58,7 @@ describe('an ERP on PostgreSQL', () => {
     const outbox = await place.outbox();
     for (const { numero, estado_envio, id_roteiro, retorno_envio } of acknowledged) {
       const entry = outbox.find(({ external_code }) => external_code === String(numero));
-      expect([estado_envio, id_roteiro, retorno_envio]).toEqual([
-        'confirmed',
-        String(entry?.remote_id),
-        null,
-      ]);
+      expect([estado_envio, id_roteiro, retorno_envio]).toEqual(['confirmed', String(entry?.remote_id), null]);
     }
     expect(new Set(acknowledged.map(({ id_roteiro }) => id_roteiro)).size).toBe(ORDERS);
 
@@ -78,9 +73,7 @@ describe('an ERP on PostgreSQL', () => {
   it('has its columns mapped by meaning: wall clocks, numbers, words and items', async () => {
     const { place } = await openErp();
     await place.run(PUSH);
-    const answer = await fetch(
-      `${place.sandbox.url}/_sandbox/truth/route_plans?from=2025-03-13&to=2025-03-14`,
-    );
+    const answer = await fetch(`${place.sandbox.url}/_sandbox/truth/route_plans?from=2025-03-13&to=2025-03-14`);
     const plans = (await answer.json()) as Record<string, unknown>[];
     expect(plans.find(({ external_code }) => external_code === '7')).toMatchObject({
       date_time_start: '2025-03-13T11:00:00Z',
@@ -109,9 +102,7 @@ describe('an ERP on PostgreSQL', () => {
     expect(place.sandbox.ledger().plans).toEqual(once(ORDERS));
     const [rejected] = await erp('logistica.pedidos').where({ numero: 99 });
     expect(rejected).toMatchObject({ estado_envio: 'rejected', id_roteiro: null });
-    expect(rejected.retorno_envio).toMatch(
-      /date_time_end: .*vehicle_plate: |vehicle_plate: .*date_time_end: /s,
-    );
+    expect(rejected.retorno_envio).toMatch(/date_time_end: .*vehicle_plate: |vehicle_plate: .*date_time_end: /s);
   });
 
   it('gets the outcome of each stop once, as the service has it', async () => {

@@ -44,11 +44,7 @@ describe('a feed that was not read to its end', () => {
       },
     });
     const codes = Array.from({ length: 600 }, (_, i) => `P${i}`);
-    place.drop(
-      'route_plans',
-      'a.csv',
-      [HEAD, ...codes.flatMap((code) => [row(code, 1), row(code, 2)]), ''].join('\n'),
-    );
+    place.drop('route_plans', 'a.csv', [HEAD, ...codes.flatMap((code) => [row(code, 1), row(code, 2)]), ''].join('\n'));
     const feed = await place.dependencies.erp('route_plans');
     const read = feed?.source.read.bind(feed.source);
     if (feed === undefined || read === undefined) throw new Error('no feed');
@@ -89,9 +85,7 @@ describe('a code that is at the service for another day', () => {
     place.drop('route_plans', 'b.json', plan('ROUTE-7', on('19')));
     await expectAlarm(place, 'code_reused', 'ROUTE-7');
     expect(accepted(place)).toEqual({ 'ROUTE-7': 1 });
-    const result = JSON.parse(
-      readFileSync(join(place.folder('route_plans'), 'failed/b.json.result.json'), 'utf8'),
-    );
+    const result = JSON.parse(readFileSync(join(place.folder('route_plans'), 'failed/b.json.result.json'), 'utf8'));
     expect(result.results).toMatchObject([
       { external_code: 'ROUTE-7', state: 'rejected', period_start: '2025-03-19T11:00:00.000Z' },
     ]);
@@ -208,19 +202,16 @@ describe('a plan without a clear answer', () => {
     expect((await place.entry('PLOST')).state).toBe('confirmed');
   });
 
-  it.each(['400', '404', '422'] as const)(
-    'is not sent again if the read-back is answered by %s',
-    async (fault) => {
-      const place = await makePushPlace({ sandbox: { importVisibleAfterMs: MINUTE_MS } });
-      place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-after-commit', times: 1 });
-      place.drop('route_plans', 'a.json', plan('P1'));
-      await place.run(JOB);
-      place.sandbox.addFault({ call: 'route-plans', fault });
-      await place.runs(JOB, 6);
-      expect(accepted(place)).toEqual({ P1: 1 });
-      expect(await place.run(JOB)).not.toMatchObject({ status: 'ok' });
-    },
-  );
+  it.each(['400', '404', '422'] as const)('is not sent again if the read-back is answered by %s', async (fault) => {
+    const place = await makePushPlace({ sandbox: { importVisibleAfterMs: MINUTE_MS } });
+    place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-after-commit', times: 1 });
+    place.drop('route_plans', 'a.json', plan('P1'));
+    await place.run(JOB);
+    place.sandbox.addFault({ call: 'route-plans', fault });
+    await place.runs(JOB, 6);
+    expect(accepted(place)).toEqual({ P1: 1 });
+    expect(await place.run(JOB)).not.toMatchObject({ status: 'ok' });
+  });
 
   it('does not hold up new plans, and a thousand of them cost two listings a run', async () => {
     const order: string[] = [];

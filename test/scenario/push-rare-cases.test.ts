@@ -237,9 +237,7 @@ describe('a date in an implausible year', () => {
     place.sandbox.addFault({ call: 'create-itinerary', fault: '403', times: 2 });
     await place.run('push-itineraries');
     await place.engine.write(({ sql }) =>
-      sql('push_outbox')
-        .where({ external_code: 'LONGER' })
-        .update({ period_end: '9999-12-31T12:00:00.000Z' }),
+      sql('push_outbox').where({ external_code: 'LONGER' }).update({ period_end: '9999-12-31T12:00:00.000Z' }),
     );
     await place.runs('push-itineraries', 3);
     expect((await place.entry('LONG')).state).toBe('confirmed');
@@ -250,9 +248,7 @@ describe('a date in an implausible year', () => {
     place.drop('route_plans', 'a.json', plan('P1'));
     place.sandbox.addFault({ call: CALL, fault: '403', times: 1 });
     await place.run(JOB);
-    await place.engine.write(({ sql }) =>
-      sql('push_outbox').update({ period_start: null, next_attempt_at: null }),
-    );
+    await place.engine.write(({ sql }) => sql('push_outbox').update({ period_start: null, next_attempt_at: null }));
     expect((await place.run(JOB)).error).toMatchObject({ code: 'no_period' });
   });
 });

@@ -90,9 +90,7 @@ describe('return-executions', () => {
     await place.clock.advance(60 * HOUR_MS);
     await place.run('pull-route-plans');
     await place.run(JOB);
-    await place.engine.write(({ sql }) =>
-      sql('route_point').where({ external_code: 'P1-1' }).update({ status: 'M' }),
-    );
+    await place.engine.write(({ sql }) => sql('route_point').where({ external_code: 'P1-1' }).update({ status: 'M' }));
     expect(await place.run(JOB)).toMatchObject({ sent: 1, updated: 1, unchanged: 1 });
     expect(stopsOf(place)[1]).toMatchObject({ status: 'M' });
   });
@@ -115,9 +113,7 @@ describe('return-executions', () => {
     const { error } = await place.run(JOB);
     expect(error?.code).toBe('erp_return_unreadable');
     const notified = () =>
-      place.engine.read((sql) =>
-        sql('push_return').distinct('plan_external_code').pluck('plan_external_code'),
-      );
+      place.engine.read((sql) => sql('push_return').distinct('plan_external_code').pluck('plan_external_code'));
     expect((await notified()).sort()).toEqual(['P2', 'P3']);
     expect(existsSync(join(fileOf(place), '../P3.json'))).toBe(true);
     rmSync(fileOf(place));

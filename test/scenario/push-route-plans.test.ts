@@ -36,12 +36,7 @@ describe('push-route-plans', () => {
     );
     expect(rows.every(({ remote_id, told_at }) => remote_id !== null && told_at !== null)).toBe(true);
     const done = join(place.folder('route_plans'), 'done');
-    expect(readdirSync(done).sort()).toEqual([
-      'a.json',
-      'a.json.result.json',
-      'b.json',
-      'b.json.result.json',
-    ]);
+    expect(readdirSync(done).sort()).toEqual(['a.json', 'a.json.result.json', 'b.json', 'b.json.result.json']);
     expect(JSON.stringify(resultOf(place, 'done', 'a.json'))).toContain(`"remote_id":${rows[0]?.remote_id}`);
     expect(await place.run(JOB)).toMatchObject({ status: 'ok', sent: 0, requests: 0 });
   });

@@ -8,8 +8,7 @@ import { agent, CPFS } from '../support/push-samples.ts';
 const JOB = 'push-agents';
 const MINUTE = 60_000;
 const [cpf, other] = CPFS;
-const coded = (external_code: string, change: Record<string, unknown> = {}) =>
-  agent(cpf, { external_code, ...change });
+const coded = (external_code: string, change: Record<string, unknown> = {}) => agent(cpf, { external_code, ...change });
 
 /** Both codes are confirmed with one identifier, and there is one agent. */
 async function expectOneAgent(place: PushPlace): Promise<void> {

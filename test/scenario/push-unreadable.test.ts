@@ -24,26 +24,23 @@ const rejecting = (status: number, isRejected: (start: Date, spanMs: number) => 
   },
 });
 
-it.each([500, 422])(
-  'plans of other days are sent when the listing of one day is answered by %i',
-  async (status) => {
-    let isRejecting = false;
-    const place = await makePushPlace(rejecting(status, (start) => isRejecting && start.getUTCDate() < 20));
-    place.sandbox.addFault({ call: CALL, fault: 'reset-after-commit', times: 1 });
-    place.sandbox.addFault({ call: 'route-plans', fault: '400', skip: 1, times: 1 });
-    place.drop('route_plans', 'a.json', plan('P1'));
-    await place.runs(JOB, 1);
-    isRejecting = true;
-    place.drop('route_plans', 'b.json', [plan('P2'), plan('P3', on('03-25'))]);
-    expect(await place.run(JOB)).toMatchObject({ status: 'partial', sent: 1 });
-    expect(place.sandbox.ledger().plans).toEqual({ P1: 1, P3: 1 });
-    expect(await readBacks(place, 'P1')).toEqual(['unreadable']);
-    isRejecting = false;
-    await place.run(JOB);
-    expect(place.sandbox.ledger().plans).toEqual({ P1: 1, P2: 1, P3: 1 });
-    expect(await readBacks(place, 'P1')).toEqual(['unreadable', 'found']);
-  },
-);
+it.each([500, 422])('plans of other days are sent when the listing of one day is answered by %i', async (status) => {
+  let isRejecting = false;
+  const place = await makePushPlace(rejecting(status, (start) => isRejecting && start.getUTCDate() < 20));
+  place.sandbox.addFault({ call: CALL, fault: 'reset-after-commit', times: 1 });
+  place.sandbox.addFault({ call: 'route-plans', fault: '400', skip: 1, times: 1 });
+  place.drop('route_plans', 'a.json', plan('P1'));
+  await place.runs(JOB, 1);
+  isRejecting = true;
+  place.drop('route_plans', 'b.json', [plan('P2'), plan('P3', on('03-25'))]);
+  expect(await place.run(JOB)).toMatchObject({ status: 'partial', sent: 1 });
+  expect(place.sandbox.ledger().plans).toEqual({ P1: 1, P3: 1 });
+  expect(await readBacks(place, 'P1')).toEqual(['unreadable']);
+  isRejecting = false;
+  await place.run(JOB);
+  expect(place.sandbox.ledger().plans).toEqual({ P1: 1, P2: 1, P3: 1 });
+  expect(await readBacks(place, 'P1')).toEqual(['unreadable', 'found']);
+});
 
 it('a plan of a day is sent when the service answers for no longer period', async () => {
   const place = await makePushPlace(rejecting(422, (_, spanMs) => spanMs > 10 * DAY_MS));

@@ -5,12 +5,7 @@ import { loadJobs } from '../../src/app/app.ts';
 import { dailySummary as summaryCall } from '../../src/fleet/endpoints/daily-summary.ts';
 import { mapRecords } from '../../src/sync/pull/records/map-records.ts';
 import { retryQuarantined } from '../../src/sync/pull/records/quarantine-retry.ts';
-import {
-  type InvalidRecord,
-  quarantine,
-  quarantined,
-  quarantineRows,
-} from '../../src/warehouse/control/quarantine.ts';
+import { type InvalidRecord, quarantine, quarantined, quarantineRows } from '../../src/warehouse/control/quarantine.ts';
 import { dailySummary } from '../../src/warehouse/tables/daily-summary.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
@@ -23,9 +18,7 @@ let rig: Rig;
 afterEach(() => rig.close());
 
 const keep = (job: string, invalid: readonly InvalidRecord[], at = AT) =>
-  rig.engine.write((tx) =>
-    quarantine(tx, quarantineRows(job, invalid, rig.dependencies.redactor), { runId: 'r', at }),
-  );
+  rig.engine.write((tx) => quarantine(tx, quarantineRows(job, invalid, rig.dependencies.redactor), { runId: 'r', at }));
 
 const retryAll = async (id?: string) => {
   const kept = await quarantined(rig.engine, { id }, 10);
@@ -94,11 +87,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, a quarantined record', (e
     await rig.run('pull-vehicles');
     const [stored = {}] = await rig.rows('select id, plate from vehicle order by id');
     const record = { id: Number(stored.id), plate: 'OLD1A11' };
-    await keep(
-      'pull-vehicles',
-      [{ table: vehicle, key: null, reason: 'old', record }],
-      '2026-03-01T00:00:00.000Z',
-    );
+    await keep('pull-vehicles', [{ table: vehicle, key: null, reason: 'old', record }], '2026-03-01T00:00:00.000Z');
     expect(await retryAll()).toMatchObject([
       { loaded: false, reason: expect.stringContaining('removed from quarantine') },
     ]);

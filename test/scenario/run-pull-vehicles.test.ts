@@ -21,9 +21,7 @@ interface Listed {
 }
 
 async function vehiclesInTruth(): Promise<Listed[]> {
-  const truth = (await (await fetch(`${sandbox.url}/_sandbox/truth/vehicles`)).json()) as
-    | Listed[]
-    | { data: Listed[] };
+  const truth = (await (await fetch(`${sandbox.url}/_sandbox/truth/vehicles`)).json()) as Listed[] | { data: Listed[] };
   const list = Array.isArray(truth) ? truth : truth.data;
   return list.map(({ id, plate }) => ({ id, plate })).sort((a, b) => a.id - b.id);
 }

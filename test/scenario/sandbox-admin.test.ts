@@ -64,9 +64,7 @@ describe('the clock', () => {
 
   it('dates the answers', async () => {
     await using client = await openSandbox();
-    expect((await client.get('/point_of_interest/')).headers.get('date')).toBe(
-      'Mon, 02 Mar 2026 15:00:00 GMT',
-    );
+    expect((await client.get('/point_of_interest/')).headers.get('date')).toBe('Mon, 02 Mar 2026 15:00:00 GMT');
   });
 });
 
@@ -154,22 +152,13 @@ describe('the truth', () => {
       vehicles_id: ids,
       includes: 'vehicle,driver,location_start,location_end',
     });
-    const truth = events.filter(
-      (event: Json) => event.event_category === 1 && ids.includes(event.vehicle.id),
-    );
+    const truth = events.filter((event: Json) => event.event_category === 1 && ids.includes(event.vehicle.id));
     expect(new Set(trips.json.map(canonical))).toEqual(new Set(truth.map(canonical)));
   });
 
   it('is available for every resource, and for no other', async () => {
     await using client = await openSandbox();
-    for (const what of [
-      'vehicles',
-      'drivers',
-      'points_of_interest',
-      'route_plans',
-      'events',
-      'daily_summaries',
-    ]) {
+    for (const what of ['vehicles', 'drivers', 'points_of_interest', 'route_plans', 'events', 'daily_summaries']) {
       expect(await client.admin(`truth/${what}?from=2026-03-01`)).not.toHaveLength(0);
     }
     const day = await client.admin('truth/daily_summaries?day=2026-02-28');

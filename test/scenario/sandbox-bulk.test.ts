@@ -21,9 +21,7 @@ const day = (client: SandboxClient, category: number, changes = {}) =>
 describe('bulk events', () => {
   it('are as many as requested, each with its own id', async () => {
     await using client = await bulk();
-    const categories = [...Array(14).keys()]
-      .map((i) => i + 1)
-      .concat([22, 23, 24, 25, 26, 27, 28, 29, 30, 31]);
+    const categories = [...Array(14).keys()].map((i) => i + 1).concat([22, 23, 24, 25, 26, 27, 28, 29, 30, 31]);
     const all: Json[] = [];
     for (const category of categories) all.push(...(await day(client, category)).json);
     expect(all).toHaveLength(5 * 480);

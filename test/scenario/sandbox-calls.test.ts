@@ -39,9 +39,7 @@ describe('the bearer token', () => {
     ['GET', '/event/'],
   ])('is required by %s %s', async (method, path) => {
     expect((await client.raw(path, { method })).status).toBe(401);
-    expect((await client.raw(path, { method, headers: { authorization: 'Bearer nonsense' } })).status).toBe(
-      401,
-    );
+    expect((await client.raw(path, { method, headers: { authorization: 'Bearer nonsense' } })).status).toBe(401);
   });
 });
 
@@ -152,14 +150,12 @@ describe('points of interest', () => {
   };
 
   it('are created, listed by category and changed', async () => {
-    const created = (await client.send('POST', '/point_of_interest/', { data: { ...point, phone: '11' } }))
-      .json.data;
+    const created = (await client.send('POST', '/point_of_interest/', { data: { ...point, phone: '11' } })).json.data;
     expect(created.point_of_interest_category).toEqual({ id: 8, name: 'Workshop' });
     const change = { id: created.id, title: 'Old yard', latitude: -23.5, longitude: -46.6 };
     const changed = await client.send('PUT', '/point_of_interest/', { data: change });
     expect(changed.json.data).toMatchObject({ id: created.id, title: 'Old yard', phone: '11' });
-    const listed = (await client.get('/point_of_interest/', { point_of_interest_category_id: '8' })).json
-      .data;
+    const listed = (await client.get('/point_of_interest/', { point_of_interest_category_id: '8' })).json.data;
     expect(listed.find((one: Json) => one.id === created.id).title).toBe('Old yard');
     expect(client.sandbox.ledger().points_of_interest).toEqual({ 'New yard': 1 });
   });
@@ -243,8 +239,7 @@ describe('checklists', () => {
   it('are narrowed to agents and to one execution', async () => {
     const all = (await client.get('/checklist/', PERIOD)).json.data;
     const user = all[0].user_id;
-    const ofUser = (await client.get('/checklist/', { ...PERIOD, user_ids: `[${user}]`, includes: '' })).json
-      .data;
+    const ofUser = (await client.get('/checklist/', { ...PERIOD, user_ids: `[${user}]`, includes: '' })).json.data;
     expect(ofUser.every((one: Json) => one.user_id === user && !('user' in one))).toBe(true);
     const one = (await client.get('/checklist/', { ...PERIOD, checklist_code: String(all[1].id) })).json.data;
     expect(one).toHaveLength(1);
@@ -273,9 +268,8 @@ describe('daily summaries', () => {
   });
 
   it('are titled by driver when grouped by driver', async () => {
-    const rows = (
-      await client.get('/daily_summary/', query({ aggregated_fields: '["driver"]', includes: 'driver' }))
-    ).json.data;
+    const rows = (await client.get('/daily_summary/', query({ aggregated_fields: '["driver"]', includes: 'driver' })))
+      .json.data;
     expect(rows[0].title).toBe(rows[0].driver.name);
   });
 });
@@ -311,8 +305,7 @@ describe('events', () => {
     const twice = JSON.stringify([...JSON.parse(periods), ...JSON.parse(periods)]);
     const all = (await client.get('/event/', query({}))).json;
     expect((await client.get('/event/', query({ periods: twice }))).json).toHaveLength(all.length);
-    const grouped = (await client.get('/event/', query({ aggregated_field: 'vehicle', includes: 'vehicle' })))
-      .json;
+    const grouped = (await client.get('/event/', query({ aggregated_field: 'vehicle', includes: 'vehicle' }))).json;
     const order = grouped.map((event: Json) => event.vehicle.id);
     expect(new Set(order.filter((id: number, i: number) => id !== order[i - 1])).size).toBe(
       order.filter((id: number, i: number) => id !== order[i - 1]).length,
@@ -382,8 +375,8 @@ describe('route plans', () => {
       wrong_route_plans: [],
       unassigned_points: [],
     });
-    const [found] = (await client.get('/import/route_plan', { route_plan_code: 'both', includes: 'vehicle' }))
-      .json.data;
+    const [found] = (await client.get('/import/route_plan', { route_plan_code: 'both', includes: 'vehicle' })).json
+      .data;
     expect(found).toMatchObject({
       status: 'P',
       user_id: driver.user_id,
@@ -398,8 +391,7 @@ describe('route plans', () => {
       { name: 'Odd', type: 'Pausa', address: 'Rua 1' },
       { name: 'Fine', address: 'Rua 2' },
     ];
-    const answer = (await client.send('POST', '/import/route_plan', somePlan('partly', { route_points })))
-      .json;
+    const answer = (await client.send('POST', '/import/route_plan', somePlan('partly', { route_points }))).json;
     expect(answer.route_points).toBe(1);
     expect(answer.wrong_lines.map((wrong: Json) => wrong.line)).toEqual([1, 2, 3]);
   });
@@ -421,11 +413,7 @@ describe('route plans', () => {
     const plan = somePlan('large', { route_points, vehicle_plate: vehicles[0].plate });
     const answer = (await client.send('POST', '/import/route_plan', plan)).json;
     expect(answer.route_points).toBe(60);
-    expect(answer.unassigned_points.map((point: Json) => point.name)).toEqual([
-      'Stop 60',
-      'Stop 61',
-      'Stop 62',
-    ]);
+    expect(answer.unassigned_points.map((point: Json) => point.name)).toEqual(['Stop 60', 'Stop 61', 'Stop 62']);
   });
 
   it.each(['constructor', '__proto__', 'Pão & Cia / 7 %'])('may be called %s', async (code) => {
@@ -441,8 +429,7 @@ describe('route plans', () => {
     expect(ofVehicle.every((plan: Json) => plan.vehicle_id === id)).toBe(true);
     const { user_id } = ofVehicle[0];
     const period = { begin_date: '2026-02-01', end_date: '2026-03-01 12:00' };
-    const ofUser = (await client.get('/import/route_plan', { ...period, user_id: String(user_id) })).json
-      .data;
+    const ofUser = (await client.get('/import/route_plan', { ...period, user_id: String(user_id) })).json.data;
     expect(ofUser.every((plan: Json) => plan.user_id === user_id)).toBe(true);
     expect((await client.get('/import/route_plan', { vehicle_id: '7' })).json.data).toEqual([]);
   });

@@ -5,10 +5,7 @@ import { openSandbox, type SandboxClient, somePlan } from './sandbox-client.ts';
 const VEHICLES = { includes: '' };
 const STATUSES = ['400', '401', '403', '404', '409', '413', '422', '429', '500', '502', '503'] as const;
 
-async function withFault(
-  fault: Omit<Fault, 'call'>,
-  call: Fault['call'] = 'vehicles',
-): Promise<SandboxClient> {
+async function withFault(fault: Omit<Fault, 'call'>, call: Fault['call'] = 'vehicles'): Promise<SandboxClient> {
   const client = await openSandbox();
   await client.admin('faults', { call, ...fault });
   return client;
@@ -80,8 +77,7 @@ describe('a fault', () => {
 
   it('repeats and reorders records', async () => {
     await using client = await openSandbox();
-    const ids = async () =>
-      (await client.get('/vehicle/', VEHICLES)).json.data.map((one: { id: number }) => one.id);
+    const ids = async () => (await client.get('/vehicle/', VEHICLES)).json.data.map((one: { id: number }) => one.id);
     const plain = await ids();
     client.sandbox.addFault({ call: 'vehicles', fault: 'duplicate', times: 1 });
     expect(await ids()).toEqual([...plain, ...plain]);

@@ -5,15 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
-import {
-  DAY,
-  HOUR,
-  type Json,
-  MONDAY_NOON,
-  openSandbox,
-  type SandboxClient,
-  somePlan,
-} from './sandbox-client.ts';
+import { DAY, HOUR, type Json, MONDAY_NOON, openSandbox, type SandboxClient, somePlan } from './sandbox-client.ts';
 
 const MINUTE = 60_000;
 const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
@@ -71,9 +63,7 @@ describe('a stepped month', () => {
   it('shows the optimisation to a client that reads at the right minute', async () => {
     await using client = await openSandbox();
     const transitions = await client.admin('truth/transitions?from=2026-02-25&to=2026-03-02');
-    const optimising = transitions.filter(
-      (one: Json) => one.entity === 'route_plan' && one.to_status === 'R',
-    );
+    const optimising = transitions.filter((one: Json) => one.entity === 'route_plan' && one.to_status === 'R');
     expect(optimising.length).toBeGreaterThan(10);
   });
 

@@ -51,25 +51,22 @@ describe('renewal', () => {
     ['body', [401, 401, 200]],
     ['any', [200, 200, 200]],
     ['none', [404, 404, 404]],
-  ] as const)(
-    'in mode %s answers %j to refresh bearer, access bearer and body',
-    async (renewal, expected) => {
-      await using client = await openSandbox({ renewal });
-      const { access_token, refresh_token } = await client.login();
-      await client.advance(20 * MINUTE);
-      const replies = [
-        await renew(client, refresh_token),
-        await renew(client, access_token),
-        await renew(client, undefined, { refresh_token }),
-      ];
-      expect(replies.map((reply) => reply.status)).toEqual(expected);
-      const granted = expected.filter((status) => status === 200).length;
-      expect(client.sandbox.ledger().renewals).toBe(granted);
-      for (const reply of replies.filter((one) => one.status === 200)) {
-        expect(Object.keys(reply.json)).toEqual(['access_token', 'user']);
-      }
-    },
-  );
+  ] as const)('in mode %s answers %j to refresh bearer, access bearer and body', async (renewal, expected) => {
+    await using client = await openSandbox({ renewal });
+    const { access_token, refresh_token } = await client.login();
+    await client.advance(20 * MINUTE);
+    const replies = [
+      await renew(client, refresh_token),
+      await renew(client, access_token),
+      await renew(client, undefined, { refresh_token }),
+    ];
+    expect(replies.map((reply) => reply.status)).toEqual(expected);
+    const granted = expected.filter((status) => status === 200).length;
+    expect(client.sandbox.ledger().renewals).toBe(granted);
+    for (const reply of replies.filter((one) => one.status === 200)) {
+      expect(Object.keys(reply.json)).toEqual(['access_token', 'user']);
+    }
+  });
 
   it('ends with the refresh token’s life', async () => {
     await using client = await openSandbox();

@@ -24,9 +24,7 @@ afterAll(stopPostgres);
 
 const facts = async (rig: Rig) => ({
   vehicles: await rig.rows('select id, title, _changed_at from vehicle order by id'),
-  events: await rig.rows(
-    'select event_category, id, vehicle_id, extra from event order by event_category, id',
-  ),
+  events: await rig.rows('select event_category, id, vehicle_id, extra from event order by event_category, id'),
   coverage: await rig.rows('select job, scope, begin_at, end_at from sync_coverage order by 1, 2, 3'),
 });
 
@@ -36,8 +34,7 @@ const statementsOf = (file: string) =>
 const summaries = (rig: Rig) =>
   rig.rows('select day, subject, title, extra from daily_summary order by day, subject, title');
 
-const change = (rig: Rig, statement: string) =>
-  rig.engine.write(async ({ sql }) => void (await sql.raw(statement)));
+const change = (rig: Rig, statement: string) => rig.engine.write(async ({ sql }) => void (await sql.raw(statement)));
 
 /** As if the last heartbeat of the process that has a slice were long ago. */
 const showNoLife = (rig: Rig) =>
@@ -352,8 +349,7 @@ describe('slices through the queue', () => {
     await rig.run('pull-vehicles');
     await rig.dependencies.dispatcher.stop();
     rig.dependencies.dispatcher = worker;
-    for (const call of ['events', 'daily-summary'] as const)
-      rig.sandbox.addFault({ call, fault: 'latency', ms: 500 });
+    for (const call of ['events', 'daily-summary'] as const) rig.sandbox.addFault({ call, fault: 'latency', ms: 500 });
     await rig.run(SUMMARIES, { since: '4d' });
     expect(most).toBe(3);
     most = 0;
@@ -416,9 +412,7 @@ describe('slices through the queue', () => {
   it('are left to others by a daemon that cannot store pictures, and do not end the run', async () => {
     const rig = await queuedRig(0, { sandbox: { vehicles: 2 } });
     await rig.dependencies.dispatcher.start();
-    const failing = commandsOn(rig, (config) =>
-      config.replace('warehouse: {', 'warehouse: { images: blocked/images,'),
-    );
+    const failing = commandsOn(rig, (config) => config.replace('warehouse: {', 'warehouse: { images: blocked/images,'));
     writeFileSync(join(failing.dir, 'blocked'), 'in the way');
     const daemon = failing.start(['start']);
     await daemon.printed(/is running/);
@@ -462,9 +456,7 @@ describe('slices through the queue', () => {
     expect(await rig.rows(listing)).toHaveLength(1);
     const { stdout } = await commandsOn(rig).run(['status', '--json']);
     expect(JSON.parse(stdout).queue).toEqual({ waiting: 0, active: 0, dead: 1 });
-    expect(
-      await rig.rows("select * from daily_summary where day = '2026-03-01' and subject = 'driver'"),
-    ).toEqual([]);
+    expect(await rig.rows("select * from daily_summary where day = '2026-03-01' and subject = 'driver'")).toEqual([]);
 
     await change(rig, 'drop trigger refuse on daily_summary');
     expect(await rig.run(SUMMARIES, { since: '3d' })).toMatchObject({ status: 'ok', error: null });
@@ -513,14 +505,7 @@ describe('slices through the queue', () => {
     const range = { beginAt: `${from}T03:00:00.000Z`, endAt: `${to}T03:00:00.000Z`, resumable: true };
     const LOADED = 5;
     rig.sandbox.addFault({ call: 'daily-summary', fault: 'hang', skip: LOADED });
-    const planner = commandsOn(rig).start([
-      'backfill',
-      SUMMARIES,
-      '--from',
-      range.beginAt,
-      '--to',
-      range.endAt,
-    ]);
+    const planner = commandsOn(rig).start(['backfill', SUMMARIES, '--from', range.beginAt, '--to', range.endAt]);
     await expect.poll(() => callsOf(rig, 'daily-summary'), { timeout: 60_000 }).toBe(LOADED + 2);
     planner.kill('SIGKILL');
     await planner.ended;
@@ -529,9 +514,7 @@ describe('slices through the queue', () => {
     await expect
       .poll(() => rig.dependencies.dispatcher.facts(), { timeout: 60_000 })
       .toEqual({ waiting: 0, active: 0, dead: 0 });
-    expect(await rig.rows("select status from sync_run where cause = 'backfill'")).toEqual([
-      { status: 'abandoned' },
-    ]);
+    expect(await rig.rows("select status from sync_run where cause = 'backfill'")).toEqual([{ status: 'abandoned' }]);
 
     rig.sandbox.clearFaults();
     expect(await rig.run(SUMMARIES, {}, range)).toMatchObject({

@@ -131,10 +131,7 @@ describe('the daemons in the status document', () => {
     const samples = (name: string) =>
       families.get(`roadbook_${name}`)?.samples.map(({ labels, value }) => [labels, value]);
     expect(samples('daemons_alive')).toEqual([[{}, 1]]);
-    expect(samples('daemon_info')).toContainEqual([
-      { daemon: 'host-2:2', host: 'host-2', version: '1.2' },
-      1,
-    ]);
+    expect(samples('daemon_info')).toContainEqual([{ daemon: 'host-2:2', host: 'host-2', version: '1.2' }, 1]);
     expect(samples('daemon_alive')).toEqual([
       [{ daemon: 'host-1:1' }, 0],
       [{ daemon: 'host-2:2' }, 1],
@@ -142,8 +139,7 @@ describe('the daemons in the status document', () => {
     expect(samples('daemon_slices_per_minute')).toEqual([[{ daemon: 'host-2:2' }, 0]]);
     expect(samples('daemon_heartbeat_timestamp_seconds')).toHaveLength(2);
     expect(samples('daemon_started_timestamp_seconds')).toHaveLength(2);
-    for (const [name, value] of Object.entries(json.queue))
-      expect(samples(`queue_${name}`)).toEqual([[{}, value]]);
+    for (const [name, value] of Object.entries(json.queue)) expect(samples(`queue_${name}`)).toEqual([[{}, value]]);
   });
 
   it('mention no queue if there is none', async () => {

@@ -6,8 +6,7 @@ import { parse } from 'yaml';
 import { type Family, readPrometheusText } from '../support/prometheus-text.ts';
 import { makeStatusPlace, type StatusPlace } from '../support/status-place.ts';
 
-const fileOf = (name: string): string =>
-  readFileSync(resolve(import.meta.dirname, '../../deploy', name), 'utf8');
+const fileOf = (name: string): string => readFileSync(resolve(import.meta.dirname, '../../deploy', name), 'utf8');
 
 interface Rule {
   alert: string;
@@ -16,12 +15,8 @@ interface Rule {
   annotations: { summary: string; description: string };
 }
 
-const rules: Rule[] = parse(fileOf('prometheus-rules.yml')).groups.flatMap(
-  ({ rules: own }: { rules: Rule[] }) => own,
-);
-const panels: { title: string; targets: { expr: string }[] }[] = JSON.parse(
-  fileOf('grafana-dashboard.json'),
-).panels;
+const rules: Rule[] = parse(fileOf('prometheus-rules.yml')).groups.flatMap(({ rules: own }: { rules: Rule[] }) => own);
+const panels: { title: string; targets: { expr: string }[] }[] = JSON.parse(fileOf('grafana-dashboard.json')).panels;
 
 const expressions = [
   ...rules.map(({ alert, expr }) => [alert, expr] as const),

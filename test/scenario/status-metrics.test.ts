@@ -20,8 +20,7 @@ const scrape = async (): Promise<Map<string, Family>> => {
 const figure = (families: Map<string, Family>, name: string, labels: Record<string, string> = {}) =>
   families
     .get(`roadbook_${name}`)
-    ?.samples.find((sample) => Object.entries(labels).every(([key, value]) => sample.labels[key] === value))
-    ?.value;
+    ?.samples.find((sample) => Object.entries(labels).every(([key, value]) => sample.labels[key] === value))?.value;
 
 describe('/metrics', () => {
   it('shows the figures of the warehouse', async () => {
@@ -35,9 +34,7 @@ describe('/metrics', () => {
     const job = 'pull-vehicles';
     expect(figure(families, 'table_rows', { table: 'vehicle' })).toBe(n);
     expect(figure(families, 'freshness_seconds', { table: 'vehicle' })).toBe(60);
-    expect(figure(families, 'last_success_timestamp_seconds', { job })).toBe(
-      Date.parse(run.finished_at) / 1_000,
-    );
+    expect(figure(families, 'last_success_timestamp_seconds', { job })).toBe(Date.parse(run.finished_at) / 1_000);
     expect(figure(families, 'last_success_timestamp_seconds', { job: 'pull-events' })).toBeUndefined();
     expect(figure(families, 'push_unknown')).toBe(0);
     expect(figure(families, 'runs_total', { job, status: 'ok' })).toBe(1);

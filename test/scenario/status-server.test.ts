@@ -40,9 +40,7 @@ describe('the probes', () => {
     place = await makeStatusPlace();
     const { clock, engine } = place.rig;
     // Its clock is stopped, and so is its heartbeat.
-    await leaseManagerOn(engine, { ...place.rig.dependencies, clock: createManualClock(0) }).take(
-      'pull-events',
-    );
+    await leaseManagerOn(engine, { ...place.rig.dependencies, clock: createManualClock(0) }).take('pull-events');
     expect((await place.ask('GET', '/readyz')).status).toBe(200);
     await clock.advance(61_000);
     const { status, json } = await place.ask('GET', '/readyz');
@@ -217,9 +215,7 @@ describe('the outbox', () => {
           ),
         ),
       );
-      const entries = variants.map(({ state, change }, n) =>
-        entryIn(state, { ...change, external_code: `P${n}` }),
-      );
+      const entries = variants.map(({ state, change }, n) => entryIn(state, { ...change, external_code: `P${n}` }));
       await place.rig.engine.write((tx) => storeEntries(tx, entries));
       const { json } = await place.ask('GET', '/api/outbox?state=rejected&code=p');
       expect(json.found).toBe(entries.length / OUTBOX_STATES.length);
@@ -349,9 +345,7 @@ describe('an action', () => {
 
   it('on one use of a code leaves the others alone', async () => {
     place = await makeStatusPlace();
-    await place.rig.engine.write((tx) =>
-      storeEntries(tx, [entryIn('rejected'), entryIn('rejected', { code_use: 2 })]),
-    );
+    await place.rig.engine.write((tx) => storeEntries(tx, [entryIn('rejected'), entryIn('rejected', { code_use: 2 })]));
     const body = { kind: 'route_plans', code: 'P1', use: 2 };
     const answer = await place.ask('POST', '/api/outbox/retry', { body });
     expect(answer).toMatchObject({ status: 202, json: { subject: 'route_plans/P1 (use 2)' } });
@@ -445,9 +439,7 @@ describe('the server', () => {
     place = await makeStatusPlace({ config: `status: { host: ${host}, port: 0, token: ${TOKEN} }` });
     const statuses = async (paths: string[], token: string | null) =>
       Object.fromEntries(
-        await Promise.all(
-          paths.map(async (path) => [path, (await place.ask('GET', path, { token })).status] as const),
-        ),
+        await Promise.all(paths.map(async (path) => [path, (await place.ask('GET', path, { token })).status] as const)),
       );
     const data = ['/api/status', '/api/overview', '/api/runs', '/api/live', '/api/nothing', '/metrics'];
     expect(await statuses(data, null)).toEqual(Object.fromEntries(data.map((path) => [path, 401])));
@@ -516,12 +508,7 @@ describe('the server', () => {
 
   it('serves only its own files', async () => {
     place = await makeStatusPlace();
-    for (const path of [
-      '/page/../server.ts',
-      '/page/%2e%2e/server.ts',
-      '/page/nothing.js',
-      '/package.json',
-    ]) {
+    for (const path of ['/page/../server.ts', '/page/%2e%2e/server.ts', '/page/nothing.js', '/package.json']) {
       expect({ path, status: (await place.ask('GET', path)).status }).toEqual({ path, status: 404 });
     }
     const first = await place.ask('GET', '/page/uplot.js');
@@ -542,9 +529,7 @@ describe('the server', () => {
     const running = () => ({ file: 'f', loadedAt: '', config: { ...config, status } });
     const late = await startStatusServer({ ...place.dependencies, running });
     expect(late.url()).toBeNull();
-    expect(place.rig.logLines.join('')).toContain(
-      `127.0.0.1:${port} of the status page is in use by another`,
-    );
+    expect(place.rig.logLines.join('')).toContain(`127.0.0.1:${port} of the status page is in use by another`);
     await new Promise((resolve) => other.close(resolve));
     while (late.url() === null) await place.rig.clock.advance(30_000);
     expect(late.url()).toBe(`http://127.0.0.1:${port}`);

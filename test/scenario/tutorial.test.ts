@@ -3,15 +3,7 @@
 // `repeat` is repeated until its output is as printed, as the page asks the reader to.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
@@ -21,8 +13,7 @@ import { MAIN } from '../support/workplace.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const page = readFileSync(join(ROOT, 'docs/tutorial/README.md'), 'utf8');
-const BLOCK =
-  /```sh(?: (?<mark>repeat|terminal=\w+))?\n(?<script>.*?)\n```\n\n```text\n(?<output>.*?)\n```/gs;
+const BLOCK = /```sh(?: (?<mark>repeat|terminal=\w+))?\n(?<script>.*?)\n```\n\n```text\n(?<output>.*?)\n```/gs;
 const blocks = [...page.matchAll(BLOCK)].map(({ groups = {} }) => ({
   script: groups.script ?? '',
   output: groups.output ?? '',
@@ -46,10 +37,7 @@ beforeAll(async () => {
   tool('npx', `shift; exec '${process.execPath}' ${PRODUCT_FLAGS.join(' ')} '${MAIN}' "$@"`);
   // The output of the sqlite3 shell, which not every machine has.
   writeFileSync(join(dir, 'bin/shell.mjs'), SHELL);
-  tool(
-    'sqlite3',
-    `exec '${process.execPath}' --disable-warning=ExperimentalWarning '${dir}/bin/shell.mjs' "$@"`,
-  );
+  tool('sqlite3', `exec '${process.execPath}' --disable-warning=ExperimentalWarning '${dir}/bin/shell.mjs' "$@"`);
 });
 
 afterAll(async () => {

@@ -66,11 +66,7 @@ describe('maintain-warehouse', () => {
     const file = join(folderOf(rig), 'warehouse.db');
     const handle = openSync(file, 'r+');
     const garbage = Buffer.alloc(4_096, 0x5a);
-    for (
-      let at = Math.floor(statSync(file).size / 8_192) * 4_096;
-      at < statSync(file).size - 4_096;
-      at += 8_192
-    )
+    for (let at = Math.floor(statSync(file).size / 8_192) * 4_096; at < statSync(file).size - 4_096; at += 8_192)
       writeSync(handle, garbage, 0, garbage.length, at);
     closeSync(handle);
     const summary = await rig.run('maintain-warehouse').catch((error) => ({ error }));

@@ -30,10 +30,7 @@ export async function recordForms(): Promise<Form[]> {
 const USUAL: Readonly<Record<ColumnType, fc.Arbitrary<unknown>>> = {
   integer: fc.oneof(fc.nat(5), fc.maxSafeInteger()),
   real: fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer()),
-  text: fc.oneof(
-    fc.constantFrom('', 'same', 'x'.repeat(500)),
-    fc.string({ unit: 'grapheme', maxLength: 12 }),
-  ),
+  text: fc.oneof(fc.constantFrom('', 'same', 'x'.repeat(500)), fc.string({ unit: 'grapheme', maxLength: 12 })),
   boolean: fc.boolean(),
   instant: fc
     .tuple(
@@ -72,10 +69,7 @@ const nearlyDates = fc.constantFrom(
 );
 
 const usual = (type: ColumnType): fc.Arbitrary<unknown> =>
-  fc.oneof(
-    { weight: 10, arbitrary: USUAL[type] },
-    { weight: 1, arbitrary: fc.constantFrom(undefined, null) },
-  );
+  fc.oneof({ weight: 10, arbitrary: USUAL[type] }, { weight: 1, arbitrary: fc.constantFrom(undefined, null) });
 
 /** Anything that may stand in place of a usual value. */
 const unusual = fc.oneof(
@@ -102,9 +96,7 @@ export function recordsOf(table: Table): fc.Arbitrary<unknown> {
   const change: fc.Arbitrary<Change> = fc.oneof(
     fc.tuple(place, unusual),
     ...(dates.length === 0 ? [] : [fc.tuple(fc.constantFrom(...dates), nearlyDates)]),
-    fc
-      .tuple(place, unknownField)
-      .map(([path, [name, value]]): Change => [[...path.slice(0, -1), name], value]),
+    fc.tuple(place, unknownField).map(([path, [name, value]]): Change => [[...path.slice(0, -1), name], value]),
   );
   return fc
     .record({

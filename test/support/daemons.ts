@@ -165,9 +165,7 @@ async function strike(
     await pause(random.int(...restMs));
     // One of them always lives.
     if (down.size >= DAEMONS - 1) continue;
-    const holders = await query<{ pid: number }>(
-      'select pid from sync_lease join sync_daemon on id = holder',
-    );
+    const holders = await query<{ pid: number }>('select pid from sync_lease join sync_daemon on id = holder');
     const busy = daemons.findIndex(
       ({ pid }, index) => !down.has(index) && holders.some((row) => Number(row.pid) === pid),
     );
@@ -198,10 +196,7 @@ function judge(runs: readonly Run[], blows: readonly Blow[]) {
     ticks: byTick.size,
     completed: done.length,
     doubled: [...byTick.values()].filter((each) => each.length > 1).length,
-    overlapping: [...Map.groupBy(done, ({ job }) => job).values()].reduce(
-      (sum, each) => sum + overlaps(each),
-      0,
-    ),
+    overlapping: [...Map.groupBy(done, ({ job }) => job).values()].reduce((sum, each) => sum + overlaps(each), 0),
     abandoned: abandoned.length,
     longestTakeover: Math.max(0, ...abandoned.map((run) => takeoverOf(run, runs, blows))),
     leftRunning: runs.filter(({ status }) => status === 'running').length,
@@ -226,9 +221,7 @@ function takeoverOf(run: Run, runs: readonly Run[], blows: readonly Blow[]): num
       .filter((at) => at > started),
   );
   const givenAway = Date.parse(run.finished_at ?? '');
-  const met = blows.filter(
-    ({ pid, atMs }) => pid === Number(run.pid) && atMs >= started && atMs <= givenAway,
-  );
+  const met = blows.filter(({ pid, atMs }) => pid === Number(run.pid) && atMs >= started && atMs <= givenAway);
   const blow = met.find(({ atMs, lastsMs }) => atMs + lastsMs >= givenAway) ?? met.at(-1);
   return next - (blow?.atMs ?? started);
 }

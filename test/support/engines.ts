@@ -37,9 +37,7 @@ const allCases: readonly EngineCase[] = [
 ];
 
 /** All of them, unless `TEST_ENGINES` names those that a run is about. */
-export const engineCases = allCases.filter(
-  ({ name }) => process.env.TEST_ENGINES?.split(',').includes(name) ?? true,
-);
+export const engineCases = allCases.filter(({ name }) => process.env.TEST_ENGINES?.split(',').includes(name) ?? true);
 
 function sqlitePlace(): EnginePlace {
   const dir = mkdtempSync(join(tmpdir(), 'roadbook-engine-'));

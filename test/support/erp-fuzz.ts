@@ -42,8 +42,7 @@ function contentOf(format: Format, stops: readonly string[]): Buffer {
     'point.address': 'Rua Um, 1',
   }));
   if (format === 'csv') return Buffer.from(csvText(rows));
-  if (format === 'xlsx')
-    return workbook([Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))]);
+  if (format === 'xlsx') return workbook([Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))]);
   const plans = rows.map((row) => ({
     external_code: row['plan.external_code'],
     date_time_start: row['plan.date_time_start'],
@@ -132,9 +131,7 @@ export async function tryFile({ format, bytes, codes }: FuzzedFile): Promise<Fil
     const batches = await drain(source, clock, (batch) => remember(taken, batch, clock));
     const items = batches.flatMap((batch) => batch.items).map(({ externalCode }) => externalCode);
     const faults = batches.flatMap((batch) => batch.faults);
-    const unclear = faults.find(
-      ({ origin, reason }) => !origin.startsWith(name) || reason.trim().length < 10,
-    );
+    const unclear = faults.find(({ origin, reason }) => !origin.startsWith(name) || reason.trim().length < 10);
     if (unclear !== undefined) throw new Error(`a fault that says nothing: ${JSON.stringify(unclear)}`);
     const missing = (codes ?? []).filter((code) => !items.includes(code));
     if (missing.length > 0) throw new Error(`${missing.join()} not read: ${faults[0]?.reason}`);

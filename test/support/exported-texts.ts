@@ -35,8 +35,7 @@ const FORMULA = /^[=+\-@\t\r＝＋－＠]/;
 
 const asCsv: Read = {
   format: csv,
-  rows: async (files) =>
-    files.flatMap((file) => parse(readFileSync(file), { columns: true, bom: true }) as Row[]),
+  rows: async (files) => files.flatMap((file) => parse(readFileSync(file), { columns: true, bom: true }) as Row[]),
   // The parser gives nothing as an empty text.
   held: (text) => (text !== null && FORMULA.test(text) ? `'${text}` : (text ?? '')),
 };
@@ -79,16 +78,8 @@ async function exported(rig: Rig, read: Read): Promise<ExportedTexts> {
 }
 
 /** Row by row, in any order: each row of the warehouse has to be there as often as it is stored. */
-function compare(
-  table: Exportable,
-  rows: Row[],
-  stored: Row[],
-  { held, format }: Read,
-  found: ExportedTexts,
-) {
-  const names = table.columns
-    .filter(({ type }) => type === 'text' || type === 'json')
-    .map(({ name }) => name);
+function compare(table: Exportable, rows: Row[], stored: Row[], { held, format }: Read, found: ExportedTexts) {
+  const names = table.columns.filter(({ type }) => type === 'text' || type === 'json').map(({ name }) => name);
   const file = `${table.name}.${format.extension}`;
   const left = new Map<string, number>();
   const count = (row: string, by: number) => left.set(row, (left.get(row) ?? 0) + by);

@@ -163,11 +163,7 @@ export interface RowResult {
 }
 
 export const nameOfFault = ({ fault, after_commit, ...rest }: MatrixFault): string =>
-  [
-    fault,
-    ...Object.entries(rest).map(([key, value]) => `${key}=${value}`),
-    after_commit ? 'after commit' : '',
-  ]
+  [fault, ...Object.entries(rest).map(([key, value]) => `${key}=${value}`), after_commit ? 'after commit' : '']
     .filter((word) => word !== '')
     .join(' ');
 
@@ -238,12 +234,7 @@ export async function runRows(rows: readonly MatrixRow[], call?: CallName): Prom
   }
 }
 
-function resultOf(
-  row: MatrixRow,
-  cells: readonly Cell[],
-  peakMb: number,
-  stranger: { visits(): number },
-): RowResult {
+function resultOf(row: MatrixRow, cells: readonly Cell[], peakMb: number, stranger: { visits(): number }): RowResult {
   const wrong = cells.map((cell) => verdictOn(row, cell)).filter((words) => words !== undefined);
   if (cells.length === 0) wrong.push('no cell was run');
   if (stranger.visits() > 0) wrong.push('another host was called');

@@ -112,8 +112,7 @@ export async function fillDisk(options: FullDiskOptions): Promise<FullDiskReport
   const before = makeWorkplace(configFor(sandbox.url, SETTINGS, QUICK.timeout));
   const newPlace = async (n: number): Promise<Workplace> => {
     const place = placeIn(disk, () => makeWorkplace(configFor(sandbox.url, SETTINGS, QUICK.timeout)));
-    if (work.first !== undefined)
-      cpSync(join(before.dir, 'data'), join(place.dir, 'data'), { recursive: true });
+    if (work.first !== undefined) cpSync(join(before.dir, 'data'), join(place.dir, 'data'), { recursive: true });
     await work.prepare(place, n);
     return place;
   };
@@ -181,11 +180,7 @@ function placeIn(folder: string | undefined, make: () => Workplace): Workplace {
   }
 }
 
-async function calm(
-  work: Work,
-  place: Workplace,
-  sandbox: Sandbox,
-): Promise<{ outcome: string; steps: number }> {
+async function calm(work: Work, place: Workplace, sandbox: Sandbox): Promise<{ outcome: string; steps: number }> {
   const stepsFile = join(place.dir, 'steps');
   const ended = await place.run(work.args, { NODE_OPTIONS: `--import=${SWITCH}`, STEPS_FILE: stepsFile });
   if (ended.code !== 0) throw new Error(`${work.args.join(' ')} exited ${ended.code}: ${ended.stderr}`);
@@ -219,9 +214,7 @@ function errorCodeOf({ code, signal, stdout }: Ended): string | undefined {
 
 /** Names and contents, without the export's own metadata and its freshness. */
 function filesIn(folder: string): string {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
-    entry.isFile(),
-  );
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return files
     .filter(({ name }) => !/^(?:export\.json|bi_freshness\.csv)$/.test(name))
     .map(({ parentPath, name }) => {
@@ -236,9 +229,7 @@ function filesIn(folder: string): string {
 /** All cells except when and by which run a row was written. */
 function lastingCells(bytes: Buffer): string {
   const rows: Record<string, string>[] = parse(bytes, { columns: true, bom: true });
-  return JSON.stringify(
-    rows.map((row) => Object.entries(row).filter(([column]) => !VOLATILE.includes(column))),
-  );
+  return JSON.stringify(rows.map((row) => Object.entries(row).filter(([column]) => !VOLATILE.includes(column))));
 }
 
 const VOLATILE: readonly string[] = ['_first_seen_at', '_changed_at', '_run_id', 'observed_at', 'run_id'];

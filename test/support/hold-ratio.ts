@@ -7,7 +7,6 @@ const TRIES = 3;
 
 export async function holdRatio(measure: () => Promise<number>, recorded: number): Promise<void> {
   let best = 0;
-  for (let tries = 0; tries < TRIES && best < recorded * LEAST_SHARE; tries++)
-    best = Math.max(best, await measure());
+  for (let tries = 0; tries < TRIES && best < recorded * LEAST_SHARE; tries++) best = Math.max(best, await measure());
   expect(best).toBeGreaterThanOrEqual(recorded * LEAST_SHARE);
 }

@@ -88,9 +88,7 @@ const REQUEST_STEPS = {
   'http.client.response.finish': 'answer arrived',
 } as const;
 for (const [channel, name] of Object.entries(REQUEST_STEPS))
-  diagnostics.subscribe(channel, (message) =>
-    step(name, (message as { request: ClientRequest }).request.method),
-  );
+  diagnostics.subscribe(channel, (message) => step(name, (message as { request: ClientRequest }).request.method));
 
 // Changes of files: results, moves, pictures, the secret, exports.
 function around(place: Record<string, Method>, names: readonly string[]): void {

@@ -20,8 +20,7 @@ const QUERY = `select p.code as "plan.external_code", p.starts as "plan.date_tim
 
 export async function fillErp(erp: Erp, rows: number): Promise<void> {
   const database = knex({ ...erp, useNullAsDefault: true });
-  const upTo = (last: number) =>
-    `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${last})`;
+  const upTo = (last: number) => `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${last})`;
   for (const statement of [
     'create table plan (id integer primary key, code text, starts text, ends text)',
     'create table stop (plan integer, position integer, name text, address text, code text)',

@@ -90,12 +90,7 @@ async function runStages(rig: Rig, vehicles: number): Promise<Stage[]> {
     if (status !== 'ok') throw new Error(`${job}: ${status} ${error?.message}`);
     return { slices, records, retries };
   };
-  const usual = async (
-    name: string,
-    options: Record<string, unknown>,
-    periodMs: number,
-    count = vehicles,
-  ) => {
+  const usual = async (name: string, options: Record<string, unknown>, periodMs: number, count = vehicles) => {
     const job = (await loadJobs()).find((each) => each.name === name);
     const parsed = (job?.options.parse(options) ?? {}) as Record<string, unknown>;
     return job?.cost?.(parsed, { vehicles: count, periodMs }).calls ?? 1;
@@ -108,9 +103,7 @@ async function runStages(rig: Rig, vehicles: number): Promise<Stage[]> {
   });
   await coverUntilNow(rig);
   await rig.clock.advance(PERIOD);
-  await stage('pull-events, as scheduled', await usual('pull-events', SINCE, PERIOD), () =>
-    run('pull-events', SINCE),
-  );
+  await stage('pull-events, as scheduled', await usual('pull-events', SINCE, PERIOD), () => run('pull-events', SINCE));
   const some = Math.min(vehicles, NAMES);
   await forgetAllBut(rig, some);
   const today = { since: '1h', lookback: '0s' };
@@ -128,9 +121,7 @@ const NAMES = 5_000;
 async function forgetAllBut({ engine }: Rig, count: number): Promise<void> {
   await engine.write(async ({ sql }) => {
     for (const table of ['vehicle', 'driver'])
-      await sql.raw(`delete from ${table} where id not in (select id from ${table} order by id limit ?)`, [
-        count,
-      ]);
+      await sql.raw(`delete from ${table} where id not in (select id from ${table} order by id limit ?)`, [count]);
   });
 }
 

@@ -16,8 +16,7 @@ import { FUZZ_KINDS, type FuzzKind, type FuzzPlace, takeStock } from './record-f
 /** The field of the record that no column holds, so that `extra` has one of each too. */
 const NOTE = 'note';
 
-const textColumns = (table: Table) =>
-  recordColumns(table).filter(({ type, added }) => type === 'text' && !added);
+const textColumns = (table: Table) => recordColumns(table).filter(({ type, added }) => type === 'text' && !added);
 
 const draft = (table: Table, text: string): DraftRecord => ({
   fields: textColumns(table).map(({ from }) => [from, text] as const),

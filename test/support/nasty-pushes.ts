@@ -85,8 +85,7 @@ export const NASTY_PUSHES: readonly NastyPush[] = [
   {
     job: 'push-itineraries',
     kind: 'itineraries',
-    item: (text, n, code = codeOf(text, n)) =>
-      itinerary(code, { ...texts(ITINERARY_FIELDS, text), external_id: code }),
+    item: (text, n, code = codeOf(text, n)) => itinerary(code, { ...texts(ITINERARY_FIELDS, text), external_id: code }),
     shows: ({ external_id }, text, n) => external_id === codeOf(text, n),
   },
 ];

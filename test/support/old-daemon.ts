@@ -19,9 +19,7 @@ export interface KnownTable {
 
 /** All that the schema holds at present but the list of its changes; nobody names parts of a partitioned table. */
 export async function knownTables(engine: Engine): Promise<KnownTable[]> {
-  const all = await engine.read((sql) =>
-    engine.name === 'sqlite' ? sqliteTables(sql) : postgresTables(sql),
-  );
+  const all = await engine.read((sql) => (engine.name === 'sqlite' ? sqliteTables(sql) : postgresTables(sql)));
   return all.filter(({ name }) => name !== 'schema_version');
 }
 
@@ -73,10 +71,7 @@ export async function plantRows(engine: Engine, tables: readonly KnownTable[]): 
 }
 
 /** The planted rows by table, in the columns that the release knows. */
-export async function plantedRows(
-  engine: Engine,
-  tables: readonly KnownTable[],
-): Promise<Record<string, unknown>> {
+export async function plantedRows(engine: Engine, tables: readonly KnownTable[]): Promise<Record<string, unknown>> {
   const rows = tables
     .filter(({ isView }) => !isView)
     .map(async (table): Promise<[string, unknown]> => {
@@ -122,9 +117,7 @@ const matchOf = ({ columns }: KnownTable): string =>
 function insertOf(table: KnownTable): string {
   const first = table.columns[0]?.name;
   const conflict =
-    table.key.length === 0
-      ? ''
-      : ` on conflict (${quoted(table.key)}) do update set "${first}" = excluded."${first}"`;
+    table.key.length === 0 ? '' : ` on conflict (${quoted(table.key)}) do update set "${first}" = excluded."${first}"`;
   return `insert into "${table.name}" (${namesOf(table)}) values (${table.columns.map(sampleOf).join(', ')})${conflict}`;
 }
 

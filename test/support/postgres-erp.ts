@@ -85,11 +85,7 @@ export async function addOrder(database: Knex, numero: number, change: object = 
 }
 
 /** The feed of route plans as the configuration file says it. */
-export async function feedOf(
-  folder: string,
-  url: string,
-  change = (text: string) => text,
-): Promise<FeedSettings> {
+export async function feedOf(folder: string, url: string, change = (text: string) => text): Promise<FeedSettings> {
   const file = join(folder, 'roadbook.yaml');
   writeFileSync(file, change(CONFIG));
   const { config } = await loadConfig(file, configDeclarations(await loadJobs()), { ERP_DATABASE_URL: url });

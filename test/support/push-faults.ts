@@ -46,8 +46,7 @@ export const READ_FAULTS: readonly AnyFault[] = [
 ];
 
 /** How long an exchange may take: a fault that ends by time alone is not waited for. */
-export const timeoutWith = ({ fault }: AnyFault): number =>
-  fault === 'hang' || fault === 'endless' ? 200 : 5_000;
+export const timeoutWith = ({ fault }: AnyFault): number => (fault === 'hang' || fault === 'endless' ? 200 : 5_000);
 
 const isWhole = process.env.EVERY_PUSH_FAULT !== undefined;
 
@@ -63,9 +62,9 @@ export const kindsWith = (faults: readonly AnyFault[]) =>
   );
 
 /** For two codes of one agent: at least the faults that strike after the agent was created. */
-export const sharedKeyFaults = WRITE_FAULTS.filter(
-  ({ after_commit }) => after_commit === true || isWhole,
-).map((fault) => [nameOf(fault), fault] as const);
+export const sharedKeyFaults = WRITE_FAULTS.filter(({ after_commit }) => after_commit === true || isWhole).map(
+  (fault) => [nameOf(fault), fault] as const,
+);
 
 function nameOf({ fault, after_commit }: AnyFault): string {
   return `${fault}${after_commit === true ? ' after commit' : ''}`;

@@ -142,8 +142,7 @@ async function killTwice(sweep: Sweep, death: Death, recovery: RecoverySteps): P
   return 2;
 }
 
-const run = ({ place, kind }: Sweep, env: Record<string, string> = {}) =>
-  place.run(['run', kind.job, '--json'], env);
+const run = ({ place, kind }: Sweep, env: Record<string, string> = {}) => place.run(['run', kind.job, '--json'], env);
 
 const DIED = 'died';
 

@@ -93,8 +93,7 @@ export const pushManyKilled = (
     let open = plans;
     for (let runs = 0; runs < MOST_RUNS && open > 0; runs++) {
       await place.run(RUN);
-      const acknowledged =
-        "select count(*) as n from push_outbox where state = 'confirmed' and told_at is not null";
+      const acknowledged = "select count(*) as n from push_outbox where state = 'confirmed' and told_at is not null";
       const [row] = await place.query<{ n: number }>(acknowledged);
       open = plans - Number(row?.n);
       if (open > 0) await pause(REST_MS);

@@ -176,8 +176,7 @@ export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPla
       if (entry === undefined) throw new Error(`no entry ${code}`);
       return entry;
     },
-    story: (code) =>
-      engine.read((sql) => sql('push_attempt').where({ external_code: code }).orderBy('number')),
+    story: (code) => engine.read((sql) => sql('push_attempt').where({ external_code: code }).orderBy('number')),
     now: () => isoInstant(clock.now()),
   };
   return place;

@@ -66,9 +66,7 @@ export async function shareRate(options: RateOptions): Promise<RateReport> {
     .map(([name, value]) => `  ${name}: ${value}\n`)
     .join('')}`;
   const places = await Promise.all(
-    Object.keys(JOBS).map(async (job) =>
-      makeWorkplace(await configOf(job, front.url, section, options), warehouse),
-    ),
+    Object.keys(JOBS).map(async (job) => makeWorkplace(await configOf(job, front.url, section, options), warehouse)),
   );
   try {
     return await measure(places, sandbox, options);
@@ -139,8 +137,7 @@ async function begin(place: Workplace): Promise<Running> {
   return daemon;
 }
 
-const totalOf = (sandbox: Sandbox): number =>
-  Object.values(sandbox.ledger().requests).reduce((sum, n) => sum + n, 0);
+const totalOf = (sandbox: Sandbox): number => Object.values(sandbox.ledger().requests).reduce((sum, n) => sum + n, 0);
 
 /** Samples the ledger's total at a fixed interval. */
 function watch(sandbox: Sandbox): { samples: Sample[]; stop(): void } {
@@ -165,9 +162,7 @@ function fewest(samples: readonly Sample[], from: number, to: number): number {
 }
 
 function pauseOf(samples: readonly Sample[], pausedAt: number): RateReport['pause'] {
-  const changes = samples.filter(
-    ({ total, atMs }, index) => atMs > pausedAt && total !== samples[index - 1]?.total,
-  );
+  const changes = samples.filter(({ total, atMs }, index) => atMs > pausedAt && total !== samples[index - 1]?.total);
   const gaps = changes.map(({ atMs }, index) => atMs - (changes[index - 1]?.atMs ?? pausedAt));
   const longest = Math.max(...gaps);
   const after = changes[gaps.indexOf(longest)]?.atMs ?? pausedAt;

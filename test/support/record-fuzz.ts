@@ -23,15 +23,7 @@ import { routePointItem } from '../../src/warehouse/tables/route-point-item.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import type { EngineName } from './engines.ts';
 import { exactJson } from './exact-json.ts';
-import {
-  type DraftRecord,
-  draftOf,
-  type Fields,
-  jsonText,
-  NASTY_TEXTS,
-  recordOf,
-  SERIAL,
-} from './fuzzed-records.ts';
+import { type DraftRecord, draftOf, type Fields, jsonText, NASTY_TEXTS, recordOf, SERIAL } from './fuzzed-records.ts';
 import { rebuildRecord } from './rebuild.ts';
 import { type RecordService, startRecordService } from './record-service.ts';
 import { makeRig, type Rig } from './rig.ts';
@@ -161,15 +153,11 @@ const listed = (
 const plans: FuzzKind = {
   name: 'route plans with their points, executions and items',
   drafts: fc
-    .array(
-      fc.tuple(
-        draftOf(routePlan),
-        draftOf(routePoint),
-        draftOf(routePointExecution),
-        draftOf(routePointItem),
-      ),
-      { minLength: 1, maxLength: 60, size: 'max' },
-    )
+    .array(fc.tuple(draftOf(routePlan), draftOf(routePoint), draftOf(routePointExecution), draftOf(routePointItem)), {
+      minLength: 1,
+      maxLength: 60,
+      size: 'max',
+    })
     .map((quads) => quads.flat()),
   async send(place, drafts) {
     const details = new Map<string, unknown>();

@@ -15,9 +15,7 @@ interface Found {
 }
 
 /** Few enough at first that one of exponential time ends. */
-const TIMES = [
-  4, 5, 6, 7, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 31, 34, 40, 48, 57, 68, 82, 100, 300, 1_000,
-];
+const TIMES = [4, 5, 6, 7, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 31, 34, 40, 48, 57, 68, 82, 100, 300, 1_000];
 /** Characters; the next length is tried where the last one took longer than a linear expression does. */
 const LENGTHS = [16_000, 32_000, 64_000, 256_000];
 const SUSPECT_MS = 2;
@@ -36,9 +34,7 @@ const MADE: Readonly<Record<string, readonly string[]>> = {
 const PAIRED = 6;
 
 function expressionsIn(folder: string): Found[] {
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    /\.(?:ts|js)$/.test(name),
-  );
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(?:ts|js)$/.test(name));
   return files.flatMap((name) => {
     const lang = name.endsWith('.ts') ? 'ts' : 'js';
     const found: Found[] = [];
@@ -160,8 +156,6 @@ function dearest(found: Found): number {
 
 if (import.meta.main) {
   const expressions = process.argv.slice(2).flatMap(expressionsIn);
-  const dear = expressions
-    .map((each) => ({ ...each, ms: Math.round(dearest(each)) }))
-    .filter(({ ms }) => ms > MOST_MS);
+  const dear = expressions.map((each) => ({ ...each, ms: Math.round(dearest(each)) })).filter(({ ms }) => ms > MOST_MS);
   process.stdout.write(JSON.stringify({ expressions: expressions.length, dear }));
 }

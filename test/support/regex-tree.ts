@@ -99,9 +99,7 @@ export function textOf(part: Part, nth: number, isWhole = false): string {
     case 'choice':
       return textOf(part.of[nth % part.of.length] as Part, nth, isWhole);
     case 'repeat':
-      return textOf(part.part, nth, isWhole).repeat(
-        Math.max(part.least, isWhole ? Math.min(part.most, 1) : 0),
-      );
+      return textOf(part.part, nth, isWhole).repeat(Math.max(part.least, isWhole ? Math.min(part.most, 1) : 0));
     case 'lookaround':
       return '';
   }

@@ -78,9 +78,7 @@ export async function makeRig({
     // It paces real requests, so it lives on real time; where it does not, there is no pace to keep.
     limiter: createLimiter({
       concurrency: 8,
-      ...(movesPauses
-        ? { perMinute: Number.POSITIVE_INFINITY, clock }
-        : { perMinute: 1_000_000, clock: systemClock }),
+      ...(movesPauses ? { perMinute: Number.POSITIVE_INFINITY, clock } : { perMinute: 1_000_000, clock: systemClock }),
     }),
   });
   const dependencies: SyncDependencies = {
@@ -112,9 +110,8 @@ export async function makeRig({
       const found = find(name);
       if (found === undefined) throw new Error(`no job ${name}`);
       const own = found.job.options.parse(options) as Record<string, unknown>;
-      return (
-        await runChain({ job: found.job, options: own, cause: 'manual', period }, { find }, dependencies)
-      ).summary;
+      return (await runChain({ job: found.job, options: own, cause: 'manual', period }, { find }, dependencies))
+        .summary;
     },
     async preview(name, options = {}) {
       const job = jobs.find((each) => each.name === name);

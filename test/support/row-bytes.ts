@@ -80,9 +80,7 @@ if (import.meta.main) {
   const [vehicles = 60, days = 10] = process.argv.slice(2).map(Number);
   for (const engine of ['sqlite', 'postgres'] as const) {
     const measured = await measureRowBytes(engine, { vehicles, days });
-    const lines = [...measured].map(
-      ([name, { rows, bytes }]) => `| ${name} | ${rows} | ${Math.round(bytes)} |`,
-    );
+    const lines = [...measured].map(([name, { rows, bytes }]) => `| ${name} | ${rows} | ${Math.round(bytes)} |`);
     process.stdout.write(`| ${engine} | rows | bytes a row |\n|---|---|---|\n${lines.join('\n')}\n\n`);
   }
   await stopPostgres();

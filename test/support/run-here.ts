@@ -8,11 +8,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 let last: Promise<unknown> = Promise.resolve();
 
 /** One after the other: they share the folder and the environment of the process. */
-export function runHere(
-  dir: string,
-  args: readonly string[],
-  env: Record<string, string> = {},
-): Promise<Ended> {
+export function runHere(dir: string, args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
   const run = last.then(() => runAlone(dir, args, env));
   last = run.catch(() => undefined);
   return run;

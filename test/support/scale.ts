@@ -181,10 +181,7 @@ function isUnexplained(run: Run, stops: readonly Stop[]): boolean {
   if (run.status !== 'partial' && run.status !== 'failed') return false;
   if (run.error_code === 'stopped') return false;
   if (run.error_code === null && Number(run.unknown) > 0) return false;
-  const [began, ended] = [run.started_at, run.finished_at].map((at) => Date.parse(String(at))) as [
-    number,
-    number,
-  ];
+  const [began, ended] = [run.started_at, run.finished_at].map((at) => Date.parse(String(at))) as [number, number];
   return !stops.some(({ pid, fromMs, toMs }) => pid === Number(run.pid) && fromMs <= ended && toMs >= began);
 }
 

@@ -21,9 +21,7 @@ export const withStatements = (engine: Engine, before: (statement: string) => Pr
     engine.write((tx) => {
       const raw = async (statement: string, ...rest: Knex.RawBinding[][]) => {
         await before(statement);
-        return rest.length === 0
-          ? tx.sql.raw(statement)
-          : tx.sql.raw(statement, ...(rest as [Knex.RawBinding[]]));
+        return rest.length === 0 ? tx.sql.raw(statement) : tx.sql.raw(statement, ...(rest as [Knex.RawBinding[]]));
       };
       const sql = new Proxy(tx.sql, {
         get: (target, name) => (name === 'raw' ? raw : Reflect.get(target, name)),
@@ -42,10 +40,7 @@ async function dump(): Promise<void> {
     const engine = await place.open();
     const statements: string[] = [];
     await bringSchemaUpToDate(
-      withStatements(
-        engine,
-        async (statement) => void (isChange(statement) && statements.push(statement.trim())),
-      ),
+      withStatements(engine, async (statement) => void (isChange(statement) && statements.push(statement.trim()))),
     );
     writeFileSync(join(folder, `${name}.sql`), statements.join(NEXT).concat(NEXT));
     await engine.close();

@@ -154,7 +154,5 @@ export async function beginDaemon(options: LifeOptions): Promise<BegunDaemon> {
 /** A log line without its time and the random names of runs. */
 function plainLine(line: string): string {
   const { time: _, run_id: __, ...rest } = JSON.parse(line) as Record<string, unknown>;
-  return JSON.stringify(rest, (key, value) =>
-    ['holder', 'stack', 'run_id'].includes(key) ? undefined : value,
-  );
+  return JSON.stringify(rest, (key, value) => (['holder', 'stack', 'run_id'].includes(key) ? undefined : value));
 }

@@ -1,11 +1,7 @@
 // The way between a simulated daemon and the sandbox: real HTTP, made when its turn comes, with delays and losses of
 // the seed's choice on the simulated clock. Faults of the service itself are the sandbox's.
 import type { Clock } from '../../src/core/time/clock.ts';
-import {
-  createTransport,
-  type Transport,
-  type TransportOptions,
-} from '../../src/fleet/transport/transport.ts';
+import { createTransport, type Transport, type TransportOptions } from '../../src/fleet/transport/transport.ts';
 import { TransportFault } from '../../src/fleet/transport/transport-fault.ts';
 import type { Random } from '../../src/sandbox/made-up/seeded-random.ts';
 import type { SimulatedIo } from './simulated-io.ts';
@@ -65,9 +61,7 @@ export function simulateNetwork(options: TransportOptions, parts: NetworkDepende
           onExchange(`${call} ${error.fault}`);
           throw error;
         });
-      onExchange(
-        `${call} ${answer.status} ${answer.body.length}${isLostBack ? ' lost on its way back' : ''}`,
-      );
+      onExchange(`${call} ${answer.status} ${answer.body.length}${isLostBack ? ' lost on its way back' : ''}`);
       await travel(isLostBack ? options.timeoutMs : back, signal);
       if (isLostBack) throw new TransportFault('timed_out');
       return answer;

@@ -54,8 +54,7 @@ export async function compareWithTruth(scene: TruthScene, rows: Rows) {
       (
         await fetch(`${scene.sandbox.url}/_sandbox/truth/${resource}?${new URLSearchParams({ ...period })}`)
       ).json() as never,
-    listed: (table, where = 'true') =>
-      rows(`select * from "${table.name}" where _missing_since is null and ${where}`),
+    listed: (table, where = 'true') => rows(`select * from "${table.name}" where _missing_since is null and ${where}`),
     readBy: async (job) => ({
       from: await reachOf(job, scene.startMs, rows),
       to: new Date(scene.clock.now() - 12 * HOUR).toISOString(),
@@ -76,9 +75,7 @@ export async function compareWithTruth(scene: TruthScene, rows: Rows) {
  * first run failed, the days before that may have passed by.
  */
 async function reachOf(job: string, startMs: number, rows: Rows): Promise<string> {
-  const begins = await rows(
-    `select min(begin_at) as at from sync_coverage where job = '${job}' group by scope`,
-  );
+  const begins = await rows(`select min(begin_at) as at from sync_coverage where job = '${job}' group by scope`);
   const [far, near] = [startMs - 4 * DAY, startMs - DAY];
   const latest = Math.max(far, ...begins.map(({ at }) => Date.parse(String(at))));
   return new Date(begins.length === 0 ? near : Math.min(near, latest)).toISOString();
@@ -88,11 +85,9 @@ const isWithin = ({ from, to }: Period, at: unknown): boolean => {
   const iso = new Date(String(at)).toISOString();
   return iso >= from && iso < to;
 };
-const within = (column: string, { from, to }: Period): string =>
-  `${column} >= '${from}' and ${column} < '${to}'`;
+const within = (column: string, { from, to }: Period): string => `${column} >= '${from}' and ${column} < '${to}'`;
 
-const knownVehicles = async (rows: Rows) =>
-  new Set((await rows('select id from vehicle')).map(({ id }) => id));
+const knownVehicles = async (rows: Rows) => new Set((await rows('select id from vehicle')).map(({ id }) => id));
 
 async function listings({ check, listed, truth }: Comparison): Promise<void> {
   check(vehicle, await listed(vehicle), await truth('vehicles'));
@@ -111,16 +106,12 @@ async function events({ check, listed, truth, rows, readBy }: Comparison): Promi
 
 async function plans({ check, listed, truth, rows, readBy }: Comparison): Promise<void> {
   const period = await readBy('pull-route-plans');
-  const expected = (await truth('route_plans', period)).filter((plan) =>
-    isWithin(period, plan.date_time_start),
-  );
+  const expected = (await truth('route_plans', period)).filter((plan) => isWithin(period, plan.date_time_start));
   const points = expected.flatMap((plan) =>
     (plan.route_points as Fields[]).map((point): Fields => ({ ...point, route_plan_id: plan.id })),
   );
   const executions = points.flatMap((point) =>
-    ((point.routes_info ?? []) as Fields[]).map(
-      (record): Fields => ({ ...record, route_point_id: point.id }),
-    ),
+    ((point.routes_info ?? []) as Fields[]).map((record): Fields => ({ ...record, route_point_id: point.id })),
   );
   const bare = expected.map((plan) => ({
     ...plan,
@@ -147,9 +138,7 @@ async function days({ check, listed, truth, rows, readBy }: Comparison): Promise
 
 async function itineraries({ check, listed, truth, readBy }: Comparison): Promise<void> {
   const period = await readBy('pull-itineraries');
-  const expected = (await truth('itineraries', period)).filter((one) =>
-    isWithin(period, one.date_time_start),
-  );
+  const expected = (await truth('itineraries', period)).filter((one) => isWithin(period, one.date_time_start));
   check(itinerary, await listed(itinerary, within('date_time_start', period)), expected, true);
 }
 

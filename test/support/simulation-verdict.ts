@@ -87,9 +87,7 @@ async function contentOf(rows: Rows): Promise<string> {
   const digest = createHash('sha256');
   for (const { name, columns } of tables) {
     if (['sync_daemon', 'sync_lease', 'sync_state'].includes(name)) continue;
-    const kept = columns
-      .map((column) => column.name)
-      .filter((column) => !/run_id$|^pid$|^host$/.test(column));
+    const kept = columns.map((column) => column.name).filter((column) => !/run_id$|^pid$|^host$/.test(column));
     const listed = kept.map((column) => `"${column}"`).join(', ');
     const all = (await rows(`select ${listed} from "${name}"`)).map((row) => JSON.stringify(row)).sort();
     digest.update(`${name}\n${all.join('\n')}\n`);

@@ -86,9 +86,7 @@ function slopeOf(points: readonly Point[]): number {
 /** The middle one of the changes from point to point lies within the root of their number of places, 19 times in 20. */
 function middleChangeOf(points: readonly Point[]): Range {
   const changes = sorted(
-    points
-      .slice(1)
-      .map(({ hours, mb }, at) => (mb - (points[at]?.mb ?? mb)) / (hours - (points[at]?.hours ?? 0))),
+    points.slice(1).map(({ hours, mb }, at) => (mb - (points[at]?.mb ?? mb)) / (hours - (points[at]?.hours ?? 0))),
   );
   const [middle, reach] = [(changes.length - 1) / 2, Math.sqrt(changes.length)];
   return {

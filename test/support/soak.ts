@@ -103,9 +103,7 @@ export async function soak({ minutes, schedule }: SoakOptions): Promise<SoakRepo
 }
 
 async function sectionsOf(schedule: string): Promise<string> {
-  const jobs = (await loadJobs()).map(
-    ({ name }) => `  ${name}: { schedule: "${schedule}"${optionsOf(name)} }`,
-  );
+  const jobs = (await loadJobs()).map(({ name }) => `  ${name}: { schedule: "${schedule}"${optionsOf(name)} }`);
   return `erp: { route_plans: { source: files, folder: drop, settle: 0s } }
 jobs:
 ${jobs.join('\n')}
@@ -127,8 +125,7 @@ async function runsIn(place: Workplace): Promise<{ runs: number; failed: number 
 }
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-const total = (counts: Record<string, number>): number =>
-  Object.values(counts).reduce((sum, n) => sum + n, 0);
+const total = (counts: Record<string, number>): number => Object.values(counts).reduce((sum, n) => sum + n, 0);
 
 const samplesIn = (file: string): Sample[] =>
   readFileSync(file, 'utf8')

@@ -31,8 +31,7 @@ export function runTestFiles(
       numPassedTests: number;
       numFailedTests: number;
     };
-    if (passed + wrong === 0 || (status !== 0 && wrong === 0))
-      throw new Error(`${files.join(', ')} could not be run`);
+    if (passed + wrong === 0 || (status !== 0 && wrong === 0)) throw new Error(`${files.join(', ')} could not be run`);
     return { cases: passed + wrong, wrong };
   } finally {
     rmSync(folder, { recursive: true, force: true });

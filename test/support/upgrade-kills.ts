@@ -25,8 +25,7 @@ export interface UpgradeKills {
 export const killedUpgrades = (kills: UpgradeKills): Promise<(() => Promise<Engine>)[]> =>
   kills.place.settings.engine === 'sqlite' ? snapshots(kills) : brokenOff(kills);
 
-const isMet = (statement: string, { at = () => true }: UpgradeKills): boolean =>
-  isChange(statement) && at(statement);
+const isMet = (statement: string, { at = () => true }: UpgradeKills): boolean => isChange(statement) && at(statement);
 
 async function snapshots(kills: UpgradeKills): Promise<(() => Promise<Engine>)[]> {
   const { place, steps } = kills;

@@ -72,8 +72,7 @@ export async function openViews(engineCase: EngineCase, zone = 'America/Sao_Paul
   };
 }
 
-export const query = (engine: Engine, text: string): Promise<Fields[]> =>
-  engine.read((sql) => rowsOf(sql, text));
+export const query = (engine: Engine, text: string): Promise<Fields[]> => engine.read((sql) => rowsOf(sql, text));
 
 function plain(view: string, name: string, value: unknown): unknown {
   const type = views.find((each) => each.name === view)?.columns.find((each) => each.name === name)?.type;

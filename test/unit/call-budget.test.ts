@@ -45,9 +45,7 @@ describe('the call budget', () => {
   it('warns of a run that cannot end within its shortest period', () => {
     const { warnings } = callBudget([job('a', '0,5 6 * * *', 601), job('b', '*/10 * * * *', 100)], 60, NOW);
     expect(warnings).toEqual([
-      expect.stringMatching(
-        /^a: a run needs 601 calls, at least 10m 1s at 60 a minute, but is due every 5m$/,
-      ),
+      expect.stringMatching(/^a: a run needs 601 calls, at least 10m 1s at 60 a minute, but is due every 5m$/),
     ]);
   });
 

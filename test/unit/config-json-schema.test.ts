@@ -17,8 +17,7 @@ interface Schema {
 
 const schema = configJsonSchema(parts) as Schema;
 
-const mapOf = (place: Schema | undefined): Schema =>
-  place?.anyOf?.find(({ type }) => type === 'object') ?? {};
+const mapOf = (place: Schema | undefined): Schema => place?.anyOf?.find(({ type }) => type === 'object') ?? {};
 const at = (...path: string[]): Schema | undefined =>
   path.reduce<Schema | undefined>((place, key) => mapOf(place).properties?.[key], schema);
 

@@ -76,9 +76,7 @@ describe('`settle` of a push job', () => {
     const short = tolerant('jobs: { push-route-plans: { settle: 1s } }');
     expect(short.error?.faults).toHaveLength(1);
     expect(short.config.jobs['push-route-plans']?.options).toEqual({ settle: 120_000 });
-    const slow = tolerant(
-      'service: { timeout: 10m, realm: x }\njobs: { push-route-plans: { enabled: false } }',
-    );
+    const slow = tolerant('service: { timeout: 10m, realm: x }\njobs: { push-route-plans: { enabled: false } }');
     expect(slow.config.service).toMatchObject({ timeoutMs: 60_000, realm: 'x' });
     expect(slow.config.jobs['push-route-plans']).toMatchObject({ enabled: false });
     const both = tolerant('service: { timeout: 10m }\njobs: { push-route-plans: { settle: 5m } }');

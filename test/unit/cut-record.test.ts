@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { isCut, truncateDepth } from '../../src/fleet/cut-record.ts';
 
-const nested = (levels: number): unknown =>
-  JSON.parse(`${'['.repeat(levels)}1${']'.repeat(levels)}`) as unknown;
+const nested = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}1${']'.repeat(levels)}`) as unknown;
 
 it('every part that holds a cut is marked, copies too, and nothing else is', () => {
   const point = { id: 1, notes: nested(200) };

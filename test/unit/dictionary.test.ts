@@ -13,8 +13,7 @@ const columnsOf = (name: string) =>
 
 describe('the dictionary', () => {
   it('has every table and every view of the contract', () => {
-    const contract =
-      'delivery route_plan vehicle_day driver_day event checklist_answer push freshness calendar';
+    const contract = 'delivery route_plan vehicle_day driver_day event checklist_answer push freshness calendar';
     expect(views.map(({ name }) => name)).toEqual(
       contract
         .split(' ')
@@ -36,9 +35,7 @@ describe('the dictionary', () => {
     expect(entry('event')?.call).toBe('GET /event/');
     expect(columnsOf('event').vehicle_id?.source).toBe('vehicle.id');
     expect(columnsOf('event')._changed_at?.source).toBeNull();
-    expect(columnsOf('route_point_execution').return_date?.source).toBe(
-      'route_points.routes_info.return_date',
-    );
+    expect(columnsOf('route_point_execution').return_date?.source).toBe('route_points.routes_info.return_date');
     expect(columnsOf('route_point_execution').route_point_id?.source).toBeNull();
     expect(columnsOf('daily_summary').day?.source).toBeNull();
     expect(columnsOf('sync_run').job?.source).toBeNull();

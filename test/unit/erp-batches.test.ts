@@ -25,8 +25,7 @@ async function read(readings: readonly Reading[], reuseCodes: boolean): Promise<
 }
 
 const itemsIn = ({ items }: ErpBatch) => items.map(({ externalCode, startDay }) => [externalCode, startDay]);
-const errorsIn = ({ faults }: ErpBatch) =>
-  faults.map(({ externalCode, startDay }) => [externalCode, startDay]);
+const errorsIn = ({ faults }: ErpBatch) => faults.map(({ externalCode, startDay }) => [externalCode, startDay]);
 
 const other = item('R8', '18');
 
@@ -81,12 +80,7 @@ describe('where codes are reused', () => {
       [],
       [undefined],
     ],
-    [
-      'whose start cannot be read',
-      [item('R7', '18'), item('R7', ''), item('R7', '19')],
-      [],
-      [undefined, undefined],
-    ],
+    ['whose start cannot be read', [item('R7', '18'), item('R7', ''), item('R7', '19')], [], [undefined, undefined]],
     ['whose start could not be read before', [readError('R7'), item('R7', '18')], [], [undefined, undefined]],
   ])('an item is invalidated by another %s', async (_what, readings, left, days) => {
     const batch = await read([...readings, other], true);
@@ -117,10 +111,7 @@ describe('a long read', () => {
 
   test('lists the first errors of each item and day, and every item that has one', async () => {
     const many = (code: string, day: string) => Array.from({ length: 300 }, () => readError(code, day));
-    const batches = await batchesOf(
-      [item('R7', '18'), ...many('R7', '19'), ...many('R7', '18'), other],
-      true,
-    );
+    const batches = await batchesOf([item('R7', '18'), ...many('R7', '19'), ...many('R7', '18'), other], true);
     const faults = batches.flatMap((batch) => batch.faults);
     const ofDay = (day: string) => faults.filter(({ startDay }) => startDay === day);
     expect([ofDay('18').length, ofDay('19').length]).toEqual([100, 100]);

@@ -60,17 +60,14 @@ describe('the examples', () => {
 
   test.each(FEED_KINDS)('every field of %s is named', (kind) => {
     const missing = Object.keys(FLAT_COLUMNS[kind].types)
-      .map((path) =>
-        kind === 'route_plans' ? path.slice(path.indexOf('.') + 1) : path.replace('.id', '_id'),
-      )
+      .map((path) => (kind === 'route_plans' ? path.slice(path.indexOf('.') + 1) : path.replace('.id', '_id')))
       .filter((name) => !DOCS.includes(`\`${name}\``));
     expect(missing).toEqual([]);
   });
 });
 
 describe('a mapping in the configuration', () => {
-  const feed = (mapping: string): string =>
-    `erp: { agents: { source: files, folder: x, mapping: ${mapping} } }`;
+  const feed = (mapping: string): string => `erp: { agents: { source: files, folder: x, mapping: ${mapping} } }`;
 
   test('is a column, or a rule with a column or a constant', () => {
     const { erp } = parse(

@@ -17,8 +17,7 @@ function fold(rows: readonly Cells[], fill: JsonObject = {}, reuseCodes = false)
 }
 
 const plans = (folded: readonly Folded[]) => folded.flatMap((one) => ('plan' in one ? [one.plan] : []));
-const readErrors = (folded: readonly Folded[]) =>
-  folded.flatMap((one) => ('readError' in one ? [one.readError] : []));
+const readErrors = (folded: readonly Folded[]) => folded.flatMap((one) => ('readError' in one ? [one.readError] : []));
 
 describe('grouping', () => {
   test('consecutive rows of one plan become its points, rows of one point its items', () => {
@@ -167,13 +166,8 @@ describe('a plan of many rows that cannot be read', () => {
 });
 
 test('a plan of many short rows is too large', () => {
-  const rows = [
-    { 'plan.external_code': 'P1' },
-    ...Array.from({ length: 22_000 }, () => ({ 'point.name': 'x' })),
-  ];
-  expect(fold(rows)).toMatchObject([
-    { readError: { externalCode: 'P1', reason: 'is larger than 4 MB; split it' } },
-  ]);
+  const rows = [{ 'plan.external_code': 'P1' }, ...Array.from({ length: 22_000 }, () => ({ 'point.name': 'x' }))];
+  expect(fold(rows)).toMatchObject([{ readError: { externalCode: 'P1', reason: 'is larger than 4 MB; split it' } }]);
 });
 
 describe('a code that is reused', () => {
@@ -274,9 +268,7 @@ describe('cells', () => {
 });
 
 describe('the round trip', () => {
-  const code = fc
-    .string({ minLength: 1, maxLength: 8, unit: 'grapheme-ascii' })
-    .filter((text) => text.trim() === text);
+  const code = fc.string({ minLength: 1, maxLength: 8, unit: 'grapheme-ascii' }).filter((text) => text.trim() === text);
   const item = fc.record(
     { external_code: code, quantity: fc.double({ noNaN: true, noDefaultInfinity: true }), description: code },
     { requiredKeys: ['external_code'] },
@@ -312,8 +304,7 @@ describe('the round trip', () => {
         ...prefixed('item', one),
       })),
     );
-    const text = (row: Cells) =>
-      Object.fromEntries(Object.entries(row).map(([name, cell]) => [name, String(cell)]));
+    const text = (row: Cells) => Object.fromEntries(Object.entries(row).map(([name, cell]) => [name, String(cell)]));
     return asText ? rows.map(text) : rows;
   }
 
@@ -323,9 +314,7 @@ describe('the round trip', () => {
         const rows = all.flatMap((one) => rowsOf(one as JsonObject, asText));
         const back = plans(fold(rows));
         // Text has no negative zero.
-        expect(JSON.stringify(back.map(sorted))).toBe(
-          JSON.stringify(all.map((one) => sorted(one as JsonObject))),
-        );
+        expect(JSON.stringify(back.map(sorted))).toBe(JSON.stringify(all.map((one) => sorted(one as JsonObject))));
       }),
     );
   });

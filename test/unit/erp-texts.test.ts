@@ -42,18 +42,9 @@ describe('date-times', () => {
     const two = (max: number) => fc.integer({ min: 0, max }).map((n) => String(n).padStart(2, '0'));
     const offset = fc.oneof(
       fc.constant('Z'),
-      fc
-        .tuple(fc.constantFrom('+', '-'), two(25), two(61))
-        .map(([sign, hour, minute]) => `${sign}${hour}:${minute}`),
+      fc.tuple(fc.constantFrom('+', '-'), two(25), two(61)).map(([sign, hour, minute]) => `${sign}${hour}:${minute}`),
     );
-    const parts = [
-      fc.integer({ min: 1970, max: 2199 }),
-      two(13),
-      two(32),
-      two(25),
-      two(60),
-      two(60),
-    ] as const;
+    const parts = [fc.integer({ min: 1970, max: 2199 }), two(13), two(32), two(25), two(60), two(60)] as const;
     const fraction = fc.constantFrom('', '.5', '.123', '.123456789');
     fc.assert(
       fc.property(...parts, fraction, offset, (year, month, day, hour, minute, second, rest, zone) => {
@@ -107,17 +98,13 @@ describe('encodings', () => {
 
   test('characters can be split anywhere between chunks', async () => {
     await fc.assert(
-      fc.asyncProperty(
-        fc.string({ unit: 'grapheme' }),
-        fc.integer({ min: 1, max: 4 }),
-        async (text, size) => {
-          const bytes = Buffer.from(`a${text}`.replaceAll('\0', ''));
-          const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
-            bytes.subarray(i * size, (i + 1) * size),
-          );
-          expect(await decode(...chunks)).toBe(bytes.toString());
-        },
-      ),
+      fc.asyncProperty(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 4 }), async (text, size) => {
+        const bytes = Buffer.from(`a${text}`.replaceAll('\0', ''));
+        const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
+          bytes.subarray(i * size, (i + 1) * size),
+        );
+        expect(await decode(...chunks)).toBe(bytes.toString());
+      }),
     );
   });
 
@@ -274,22 +261,14 @@ describe('a mapping', () => {
   });
 
   test('is rejected where it names an unknown path or a value of the wrong kind', () => {
-    expect(() => prepareMapping('route_plans', { 'point.lattitude': 'LAT' })).toThrow(
-      'did you mean "point.latitude"?',
-    );
+    expect(() => prepareMapping('route_plans', { 'point.lattitude': 'LAT' })).toThrow('did you mean "point.latitude"?');
     expect(() => prepareMapping('route_plans', { 'options.optimize': { value: 'perhaps' } })).toThrow(
       'neither true nor false',
     );
   });
 
   test('that is absent reports every wrong column at once', () => {
-    const wrong = [
-      'Plan.External_Code',
-      'plan.date_time_start',
-      'plan.date_time_start',
-      'point.name',
-      'nota',
-    ];
+    const wrong = ['Plan.External_Code', 'plan.date_time_start', 'plan.date_time_start', 'point.name', 'nota'];
     expect(columns({}, wrong).issues).toEqual([
       'unknown column "Plan.External_Code" (did you mean "plan.external_code"?); rename it, remove it or map it',
       'unknown column "nota"; rename it, remove it or map it',

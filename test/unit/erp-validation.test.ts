@@ -21,8 +21,7 @@ const plan = (changes: JsonObject = {}): JsonObject => ({
   route_points: [stop],
   ...changes,
 });
-const withPoint = (changes: JsonObject): JsonObject =>
-  plan({ route_points: [stop, { ...stop, ...changes }] });
+const withPoint = (changes: JsonObject): JsonObject => plan({ route_points: [stop, { ...stop, ...changes }] });
 
 const wholePlan = plan({
   vehicle_plate: 'abc-1d23',
@@ -51,14 +50,8 @@ describe('a route plan', () => {
     [plan({ date_time_start: null }), 'date_time_start: is required'],
     [plan({ date_time_end: '2026-02-30T08:00' }), 'date_time_end: is not an ISO 8601 date-time'],
     [plan({ date_time_end: '18/05/2026 08:00' }), 'date_time_end: is not an ISO 8601 date-time'],
-    [
-      plan({ date_time_end: '9999-12-31T23:59:59-03:00' }),
-      'date_time_end: is not an ISO 8601 date-time of the years',
-    ],
-    [
-      plan({ date_time_start: '0001-01-01T00:00' }),
-      'date_time_start: is not an ISO 8601 date-time of the years',
-    ],
+    [plan({ date_time_end: '9999-12-31T23:59:59-03:00' }), 'date_time_end: is not an ISO 8601 date-time of the years'],
+    [plan({ date_time_start: '0001-01-01T00:00' }), 'date_time_start: is not an ISO 8601 date-time of the years'],
     [plan({ date_time_end: '2026-05-18T07:59' }), 'date_time_end: is before date_time_start'],
     [plan({ route_points: [] }), 'route_points: at least one is required'],
     [plan({ route_points: 'x' }), 'route_points: is not a list'],
@@ -71,20 +64,14 @@ describe('a route plan', () => {
       'document_numbers: give only one of vehicle_plates and document_numbers',
     ],
     [plan({ entity: [{ vehicle_plate: 'ABC1234' }] }), 'entity[0].document_number: is required'],
-    [
-      plan({ Vehicle_Plate: 'ABC1234' }),
-      'Vehicle_Plate: is not a known field (did you mean "vehicle_plate"?)',
-    ],
+    [plan({ Vehicle_Plate: 'ABC1234' }), 'Vehicle_Plate: is not a known field (did you mean "vehicle_plate"?)'],
     [plan({ options: { optimise: true } }), 'options.optimise: is not a known field'],
     [withPoint({ name: '' }), 'route_points[1].name: is required'],
     [withPoint({ latitude: -91 }), 'route_points[1].latitude: outside -90..90'],
     [withPoint({ longitude: 181 }), 'route_points[1].longitude: outside -180..180'],
     [withPoint({ latitude: '-23.5' }), 'route_points[1].latitude: is not a number'],
     [withPoint({ latitude: null }), 'route_points[1].latitude: give both coordinates or none'],
-    [
-      withPoint({ latitude: null, longitude: null }),
-      'route_points[1].address: give an address or coordinates',
-    ],
+    [withPoint({ latitude: null, longitude: null }), 'route_points[1].address: give an address or coordinates'],
     [
       withPoint({ address: { street: 'Rua Um', parts: ['nul \0 inside'] } }),
       'route_points[1].address: contains a NUL or half a character',
@@ -271,21 +258,11 @@ describe('the start day', () => {
 
   test.each<[string, FeedKind, JsonObject, string]>([
     ['of a plan', 'route_plans', plan({ date_time_start: '2026-05-18T08:00' }), '2026-05-18'],
-    [
-      'of a plan before midnight',
-      'route_plans',
-      plan({ date_time_start: '2026-05-19T02:00Z' }),
-      '2026-05-18',
-    ],
+    ['of a plan before midnight', 'route_plans', plan({ date_time_start: '2026-05-19T02:00Z' }), '2026-05-18'],
     ['of a plan after midnight', 'route_plans', plan({ date_time_start: '2026-05-19T03:00Z' }), '2026-05-19'],
     ['of a plan whose start cannot be read', 'route_plans', plan({ date_time_start: 'soon' }), ''],
     ['of a plan without a start', 'route_plans', plan({ date_time_start: null }), ''],
-    [
-      'of an itinerary',
-      'itineraries',
-      { ...itinerary, date_time_start_estimated: '2026-05-18 23:30' },
-      '2026-05-18',
-    ],
+    ['of an itinerary', 'itineraries', { ...itinerary, date_time_start_estimated: '2026-05-18 23:30' }, '2026-05-18'],
     ['of a point of interest', 'points_of_interest', poi, ''],
     ['of an agent', 'agents', agent, ''],
   ])('%s is its local date', (_what, kind, given, day) => expect(startDay(kind, given)).toBe(day));
@@ -319,15 +296,9 @@ describe('a field named __proto__', () => {
   });
 
   test.each<[string, JsonObject]>([
-    [
-      'entity[0]',
-      plan({ entity: [{ vehicle_plate: 'ABC1234', document_number: '52998224725', ...hidden({}) }] }),
-    ],
+    ['entity[0]', plan({ entity: [{ vehicle_plate: 'ABC1234', document_number: '52998224725', ...hidden({}) }] })],
     ['options', plan({ options: hidden({ optimize: true }) })],
-    [
-      'route_points[1].route_point_items[0]',
-      withPoint({ route_point_items: [{ external_code: 'i', ...hidden({}) }] }),
-    ],
+    ['route_points[1].route_point_items[0]', withPoint({ route_point_items: [{ external_code: 'i', ...hidden({}) }] })],
   ])('is rejected in %s', (at, given) => {
     expect(reasons('route_plans', given)).toEqual([`${at}.__proto__: is not a known field`]);
   });

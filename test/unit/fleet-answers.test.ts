@@ -93,15 +93,10 @@ describe('a picture', () => {
     expect(readPicture(answer(bytes.toString('base64'))).contentType).toBe(contentType);
   });
 
-  it.each([
-    '',
-    'not found',
-    'none',
-    '<html></html>',
-    '{"data":null}',
-    '{"data":',
-    '{"message":"no such picture"}',
-  ])('is not found in %j', (body) => {
-    expect(() => readPicture(answer(body))).toThrow(/bad_answer/);
-  });
+  it.each(['', 'not found', 'none', '<html></html>', '{"data":null}', '{"data":', '{"message":"no such picture"}'])(
+    'is not found in %j',
+    (body) => {
+      expect(() => readPicture(answer(body))).toThrow(/bad_answer/);
+    },
+  );
 });

@@ -90,11 +90,7 @@ describe('an invalid request is rejected by path, before it is sent', () => {
     [vehicles, { includes: ['fleet'], date_created_begin: B, date_created_end: A }, ['date_created_end']],
     [dailySummary, {}, ['initial_date', 'end_date', 'vehicles_id']],
     [dailySummary, { initial_date: A, end_date: B, vehicles_id: [] }, ['vehicles_id']],
-    [
-      dailySummary,
-      { initial_date: B, end_date: A, vehicles_id: [1], daily_type: 'x' },
-      ['end_date', 'daily_type'],
-    ],
+    [dailySummary, { initial_date: B, end_date: A, vehicles_id: [1], daily_type: 'x' }, ['end_date', 'daily_type']],
     [
       dailySummary,
       { initial_date: A, end_date: B, vehicles_id: [1], aggregated_fields: ['x'] },
@@ -107,11 +103,7 @@ describe('an invalid request is rejected by path, before it is sent', () => {
       { periods: [{ begin: B, end: A }], event_category: 15, vehicles_id: [1] },
       ['periods[0].end', 'event_category'],
     ],
-    [
-      events,
-      { periods: [{ begin: A, end: B }], event_category: 1, vehicles_id: [1], distance: -1 },
-      ['distance'],
-    ],
+    [events, { periods: [{ begin: A, end: B }], event_category: 1, vehicles_id: [1], distance: -1 }, ['distance']],
   ];
   it.each(wrong)('$name', (endpoint, request, paths) => {
     const message = issuesOf(endpoint, request);
@@ -121,9 +113,7 @@ describe('an invalid request is rejected by path, before it is sent', () => {
 
   it('never has a value of the request in the message', () => {
     expect(issuesOf(drivers, { name: '', cpf: 52998224725 })).not.toContain('52998224725');
-    expect(issuesOf(checklists, { date_time_start: 'SECRET', date_time_end: 'SECRET' })).not.toContain(
-      'SECRET',
-    );
+    expect(issuesOf(checklists, { date_time_start: 'SECRET', date_time_end: 'SECRET' })).not.toContain('SECRET');
   });
 });
 
@@ -137,32 +127,27 @@ describe('a valid request is sent as the service reads it', () => {
 
   it('collections in the configured form', () => {
     const request = { ...PERIOD, user_ids: [1, 2], includes: ['user', 'checklist_form'] };
-    expect(sent(checklists, request, 'json').query).toContain(
-      '&user_ids=[1,2]&includes=["user","checklist_form"]',
-    );
+    expect(sent(checklists, request, 'json').query).toContain('&user_ids=[1,2]&includes=["user","checklist_form"]');
     expect(sent(checklists, request, 'comma').query).toContain('&user_ids=1,2&includes=user,checklist_form');
     expect(sent(checklists, request, 'repeat').query).toContain(
       '&user_ids=1&user_ids=2&includes=user&includes=checklist_form',
     );
   });
 
-  it.each(['json', 'comma', 'repeat'] as const)(
-    'collections of the event query in JSON, also with %s',
-    (form) => {
-      const request = {
-        periods: [{ begin: A, end: B }],
-        event_category: 2,
-        vehicles_id: [1, '9007199254740993'],
-        driver_ids: [],
-        includes: ['vehicle', 'driver'],
-        aggregated_field: 'vehicle',
-      };
-      expect(sent(events, request, form).query).toBe(
-        'periods=[{"begin":"2025-03-12T03:00:00Z","end":"2025-03-13T03:00:00Z"}]&event_category=2' +
-          '&vehicles_id=[1,9007199254740993]&driver_ids=[]&aggregated_field=vehicle&includes=vehicle,driver',
-      );
-    },
-  );
+  it.each(['json', 'comma', 'repeat'] as const)('collections of the event query in JSON, also with %s', (form) => {
+    const request = {
+      periods: [{ begin: A, end: B }],
+      event_category: 2,
+      vehicles_id: [1, '9007199254740993'],
+      driver_ids: [],
+      includes: ['vehicle', 'driver'],
+      aggregated_field: 'vehicle',
+    };
+    expect(sent(events, request, form).query).toBe(
+      'periods=[{"begin":"2025-03-12T03:00:00Z","end":"2025-03-13T03:00:00Z"}]&event_category=2' +
+        '&vehicles_id=[1,9007199254740993]&driver_ids=[]&aggregated_field=vehicle&includes=vehicle,driver',
+    );
+  });
 
   it('includes that are typed as text as a comma list', () => {
     expect(sent(itineraries, { ...PERIOD, includes: ['vehicle', 'driver'] }).query).toContain(
@@ -174,9 +159,7 @@ describe('a valid request is sent as the service reads it', () => {
 
   it('documented defaults are filled in', () => {
     expect(sent(checklistAnswers, { id: 1 }).query).toBe('id=1&includes=["checklist_form_field"]');
-    expect(sent(routePoint, { route_plan_id: 1, external_code: 'a b' }).query).toContain(
-      'includes=["routes_info"]',
-    );
+    expect(sent(routePoint, { route_plan_id: 1, external_code: 'a b' }).query).toContain('includes=["routes_info"]');
     expect(sent(dailySummary, { initial_date: A, end_date: B, vehicles_id: [1] }).query).toContain(
       'daily_type=aggregate',
     );

@@ -83,9 +83,9 @@ describe('the status table', () => {
     expect(error.message).not.toContain('taken');
     expect(JSON.stringify(error.cause)).not.toContain('taken');
     expect(saidBy(failWith('write', 422, undefined, '<html>').error)).toBeUndefined();
-    expect(
-      saidBy(failWith('write', 422, undefined, JSON.stringify({ message: 'x'.repeat(999) })).error),
-    ).toHaveLength(300);
+    expect(saidBy(failWith('write', 422, undefined, JSON.stringify({ message: 'x'.repeat(999) })).error)).toHaveLength(
+      300,
+    );
   });
 });
 

@@ -1,13 +1,7 @@
 // The health of a job, from its own cadence. Instants are written out; nothing is computed by the code's own
 // arithmetic.
 import { describe, expect, it } from 'vitest';
-import {
-  type Health,
-  healthOf,
-  type JobFacts,
-  outboxHealth,
-  overallHealth,
-} from '../../src/status/health/health.ts';
+import { type Health, healthOf, type JobFacts, outboxHealth, overallHealth } from '../../src/status/health/health.ts';
 
 const at = (text: string): number => Date.parse(`${text}:00Z`);
 

@@ -64,8 +64,7 @@ describe('processes that share a rate', () => {
       expect(most).toBeLessThanOrEqual(perMinute);
       const all = starts.flat().length;
       expect(all).toBeGreaterThanOrEqual(9 * perMinute);
-      for (const { length } of starts)
-        expect(length).toBeGreaterThanOrEqual(Math.floor(all / far.length / 2));
+      for (const { length } of starts) expect(length).toBeGreaterThanOrEqual(Math.floor(all / far.length / 2));
     },
   );
 

@@ -38,9 +38,7 @@ describe('the limiter', () => {
     const order: string[] = [];
     const names = ['history', 'live', 'push', 'session'] as const;
     const first = limiter.run(() => clock.sleep(1_000));
-    const calls = names.map((name) =>
-      limiter.run(async () => void order.push(name), { priority: PRIORITY[name] }),
-    );
+    const calls = names.map((name) => limiter.run(async () => void order.push(name), { priority: PRIORITY[name] }));
     await clock.advance(5_000);
     await Promise.all([first, ...calls]);
     expect(order).toEqual(['session', 'push', 'live', 'history']);

@@ -84,12 +84,7 @@ describe('an entry that the listing does not show', () => {
     ['is unknown, by a listing that proves nothing', since(60, 1), 'inconclusive', 'blank'],
     ['is unknown for less than twice the settling time', since(3.9, 1), 'too-early', undefined],
     ['is unknown for twice the settling time', since(4, 1), 'absent', undefined],
-    [
-      'is unknown after a second unclear send, for less than four times',
-      since(7.9, 2),
-      'too-early',
-      undefined,
-    ],
+    ['is unknown after a second unclear send, for less than four times', since(7.9, 2), 'too-early', undefined],
     ['is unknown after a second unclear send, for four times', since(8, 2), 'absent', undefined],
     ['is unknown since a later instant: a clock was set back', since(-60, 1), 'too-early', undefined],
     ['was shown before', entryIn('confirmed', { confirmed_at: minutesAfter(-60) }), 'nothing', undefined],
@@ -285,9 +280,7 @@ describe('the windows of read-backs', () => {
   });
 
   it('reach to the end of the longest, though a shorter one comes last', () => {
-    expect(searches([of('10T00:00', '13T00:00'), of('10T08:00', '10T20:00')])).toEqual([
-      ['03-09', '03-14', 2],
-    ]);
+    expect(searches([of('10T00:00', '13T00:00'), of('10T08:00', '10T20:00')])).toEqual([['03-09', '03-14', 2]]);
   });
 
   it('span three days more than their longest period, where that is longer than three', () => {
@@ -297,9 +290,9 @@ describe('the windows of read-backs', () => {
       ['02-28', '03-12', 2],
     ]);
     expect(searches([of('01T00:00', '08T00:00'), of('04T00:01', '11T00:01')])).toHaveLength(2);
-    expect(
-      searches([of('01T00:00', '08T00:00'), of('02T00:00', '06T00:00'), of('03T00:00', '11T00:00')]),
-    ).toEqual([['02-28', '03-12', 3]]);
+    expect(searches([of('01T00:00', '08T00:00'), of('02T00:00', '06T00:00'), of('03T00:00', '11T00:00')])).toEqual([
+      ['02-28', '03-12', 3],
+    ]);
   });
 
   it('span three days at most', () => {

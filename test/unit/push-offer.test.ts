@@ -154,8 +154,7 @@ describe('an offer', () => {
   });
 
   it('that can be sent clears an alarm about the content, and no other', () => {
-    const left = (attention: OutboxEntry['attention']) =>
-      take([entryIn('unknown', { attention })])?.attention;
+    const left = (attention: OutboxEntry['attention']) => take([entryIn('unknown', { attention })])?.attention;
     expect(left('invalid_change')).toBeNull();
     expect(left('read_error')).toBeNull();
     expect(left('inconclusive')).toBe('inconclusive');
@@ -183,16 +182,13 @@ describe('an offer', () => {
     });
   });
 
-  it.each<OutboxState>(['unknown', 'confirmed'])(
-    'that cannot be read is recorded on an entry that is %s',
-    (state) => {
-      const then = take([entryIn(state)], UNREAD);
-      expect(then).toMatchObject({ state, attention: 'read_error', content_hash: '', told_at: null });
-      expect(reasonsOf(then as OutboxEntry)).toEqual(['is not JSON']);
-      expect(take([then as OutboxEntry], UNREAD)).toBeUndefined();
-      expect(take([then as OutboxEntry], { content_hash: 'one' })?.attention).toBeNull();
-    },
-  );
+  it.each<OutboxState>(['unknown', 'confirmed'])('that cannot be read is recorded on an entry that is %s', (state) => {
+    const then = take([entryIn(state)], UNREAD);
+    expect(then).toMatchObject({ state, attention: 'read_error', content_hash: '', told_at: null });
+    expect(reasonsOf(then as OutboxEntry)).toEqual(['is not JSON']);
+    expect(take([then as OutboxEntry], UNREAD)).toBeUndefined();
+    expect(take([then as OutboxEntry], { content_hash: 'one' })?.attention).toBeNull();
+  });
 
   it('flags a confirmed entry that no call can change, once, or is ignored', () => {
     const then = take([entryIn('confirmed')]);
@@ -224,12 +220,7 @@ describe('an offer', () => {
 
   it.each<[string, OutboxEntry, { remote_key?: string }, OutboxState]>([
     ['was not accepted, under the same key', entryIn('ready', { sent_hash: 'one' }), {}, 'ready'],
-    [
-      'was not accepted, under another key',
-      entryIn('ready', { sent_hash: 'one' }),
-      { remote_key: 'P2' },
-      'unknown',
-    ],
+    ['was not accepted, under another key', entryIn('ready', { sent_hash: 'one' }), { remote_key: 'P2' }, 'unknown'],
     ['was never sent, under another key', entryIn('ready'), { remote_key: 'P2' }, 'ready'],
     [
       'a status rejected a moment ago',
@@ -243,12 +234,7 @@ describe('an offer', () => {
       {},
       'ready',
     ],
-    [
-      'the service rejected in its answer',
-      entryIn('rejected', { updated_at: minutesAfter(-1) }),
-      {},
-      'ready',
-    ],
+    ['the service rejected in its answer', entryIn('rejected', { updated_at: minutesAfter(-1) }), {}, 'ready'],
   ])('of other content, of an entry that %s', (_, known, offer, state) => {
     expect(take([known], offer)?.state).toBe(state);
   });
@@ -263,9 +249,7 @@ describe('an offer', () => {
   );
 
   it('notifies the ERP once of an entry that is not final', () => {
-    expect(
-      take([entryIn('unknown', { told_at: minutesAfter(-60) })], { content_hash: 'one' }),
-    ).toBeUndefined();
+    expect(take([entryIn('unknown', { told_at: minutesAfter(-60) })], { content_hash: 'one' })).toBeUndefined();
   });
 
   it('with a tax number as its code refreshes the clear code', () => {
@@ -314,16 +298,13 @@ describe('a code that is reused on another day', () => {
       expect(take([entryIn('confirmed', unknown)], again)).toMatchObject({ code_use: 1, state: 'confirmed' });
   });
 
-  it.each<OutboxState>(['ready', 'rejected', 'cancelled'])(
-    'is the same plan, moved, while that is %s',
-    (state) => {
-      expect(take([entryIn(state)], again)).toMatchObject({
-        code_use: 1,
-        state: 'ready',
-        period_start: ON_14.period_start,
-      });
-    },
-  );
+  it.each<OutboxState>(['ready', 'rejected', 'cancelled'])('is the same plan, moved, while that is %s', (state) => {
+    expect(take([entryIn(state)], again)).toMatchObject({
+      code_use: 1,
+      state: 'ready',
+      period_start: ON_14.period_start,
+    });
+  });
 
   it('is the same plan where the periods overlap', () => {
     const longer = { period_start: '2025-03-13T20:00:00.000Z', period_end: '2025-03-14T20:00:00.000Z' };

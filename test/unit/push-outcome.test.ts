@@ -87,12 +87,7 @@ describe('an answer to a send', () => {
   it('to a fifth send of a change without a clear outcome asks for a person, except where one was asked before', () => {
     const attention = (attempts: number, given: OutboxEntry['attention'] = null) =>
       unclearSend(entryIn('sending', { remote_id: 7, attempts, attention: given }), 'hm', AT).attention;
-    const expected = [
-      attention(4),
-      attention(5),
-      attention(4, 'found_twice'),
-      attention(4, 'invalid_change'),
-    ];
+    const expected = [attention(4), attention(5), attention(4, 'found_twice'), attention(4, 'invalid_change')];
     expect(expected).toEqual([null, 'retries_exhausted', 'found_twice', null]);
   });
 });
@@ -170,9 +165,7 @@ describe('a send that fails', () => {
   });
 
   it('by a status may have taken effect: it keeps the content that was sent', () => {
-    expect(failed(new Skippable('422', details('request_refused', answered(422)))).entry.sent_hash).toBe(
-      'one',
-    );
+    expect(failed(new Skippable('422', details('request_refused', answered(422)))).entry.sent_hash).toBe('one');
     expect(failed(new Fatal('403', details('forbidden', answered(403)))).entry.sent_hash).toBe('one');
   });
 
@@ -187,9 +180,7 @@ describe('a send that fails', () => {
     const expired = new Fatal('401', details('unauthorised', answered(401)));
     expect(failed(expired).entry.next_attempt_at).toBeNull();
     expect(failed(throttled, { attempts: 1 }).entry.next_attempt_at).toBe(minutesAfter(1));
-    expect(failed(new Fatal('403', details('forbidden', answered(403)))).entry.next_attempt_at).toBe(
-      minutesAfter(0.5),
-    );
+    expect(failed(new Fatal('403', details('forbidden', answered(403)))).entry.next_attempt_at).toBe(minutesAfter(0.5));
   });
 
   it('because the run was stopped is due at once, and not a failure', () => {
@@ -200,9 +191,7 @@ describe('a send that fails', () => {
   });
 
   it('waits twice as long each time, up to an hour', () => {
-    expect([1, 2, 3, 7, 8, 100].map(retryDelayMs)).toEqual([
-      30_000, 60_000, 120_000, 1_920_000, 3_600_000, 3_600_000,
-    ]);
+    expect([1, 2, 3, 7, 8, 100].map(retryDelayMs)).toEqual([30_000, 60_000, 120_000, 1_920_000, 3_600_000, 3_600_000]);
   });
 });
 
@@ -307,10 +296,7 @@ describe('a read-back', () => {
       attention: 'found_twice',
       message: expect.stringContaining('2 times: 9, 10'),
     });
-    const later = readBack(
-      entryIn('confirmed', { remote_id: null, seen_at: null }),
-      found({ others: [10] }),
-    )?.entry;
+    const later = readBack(entryIn('confirmed', { remote_id: null, seen_at: null }), found({ others: [10] }))?.entry;
     expect(later).toMatchObject({ state: 'confirmed', attention: 'found_twice', told_at: null });
     expect(later?.next_attempt_at).toBe(minutesAfter(10));
     const still = readBack({ ...twice, told_at: AT }, found({ others: [10] }))?.entry;
@@ -432,16 +418,13 @@ describe('a transition', () => {
     cancel: ['ready', 'unknown', 'confirmed', 'rejected'],
   };
 
-  it.each(Object.keys(TRANSITIONS) as TransitionName[])(
-    '%s starts where the table says, and nowhere else',
-    (name) => {
-      for (const state of OUTBOX_STATES) {
-        const move = () => transition(entryIn(state), name, AT);
-        if (FROM[name].includes(state)) expect(move().revision).toBe(2);
-        else expect(move).toThrow(/cannot/);
-      }
-    },
-  );
+  it.each(Object.keys(TRANSITIONS) as TransitionName[])('%s starts where the table says, and nowhere else', (name) => {
+    for (const state of OUTBOX_STATES) {
+      const move = () => transition(entryIn(state), name, AT);
+      if (FROM[name].includes(state)) expect(move().revision).toBe(2);
+      else expect(move).toThrow(/cannot/);
+    }
+  });
 
   const DOUBT = ['unknown_since', 'absent_since', 'next_attempt_at'];
   const EMPTIES: Record<TransitionName, string[]> = {
@@ -461,23 +444,16 @@ describe('a transition', () => {
     cancel: [...DOUBT, 'told_at', 'attention', 'payload', 'remote_id', 'seen_at'],
   };
 
-  it.each(Object.keys(TRANSITIONS) as TransitionName[])(
-    '%s clears the columns that the table says',
-    (name) => {
-      const columns = [...new Set(Object.values(EMPTIES).flat())];
-      const full = Object.fromEntries(
-        columns.map((column) => [column, column === 'unclear_sends' ? 1 : 'x']),
-      );
-      const from = { ...entryIn(FROM[name][0] ?? 'ready'), ...full } as OutboxEntry;
-      const then = transition(from, name, minutesAfter(1));
-      const changed = columns.filter(
-        (column) => then[column as keyof OutboxEntry] !== from[column as keyof OutboxEntry],
-      );
-      expect(changed.toSorted()).toEqual(EMPTIES[name].toSorted());
-      expect(changed.every((column) => !then[column as keyof OutboxEntry])).toBe(true);
-      expect(then.updated_at).toBe(name === 'note' ? AT : minutesAfter(1));
-    },
-  );
+  it.each(Object.keys(TRANSITIONS) as TransitionName[])('%s clears the columns that the table says', (name) => {
+    const columns = [...new Set(Object.values(EMPTIES).flat())];
+    const full = Object.fromEntries(columns.map((column) => [column, column === 'unclear_sends' ? 1 : 'x']));
+    const from = { ...entryIn(FROM[name][0] ?? 'ready'), ...full } as OutboxEntry;
+    const then = transition(from, name, minutesAfter(1));
+    const changed = columns.filter((column) => then[column as keyof OutboxEntry] !== from[column as keyof OutboxEntry]);
+    expect(changed.toSorted()).toEqual(EMPTIES[name].toSorted());
+    expect(changed.every((column) => !then[column as keyof OutboxEntry])).toBe(true);
+    expect(then.updated_at).toBe(name === 'note' ? AT : minutesAfter(1));
+  });
 
   it('is the only way out of `sending`: to confirmed, rejected, unknown, or ready', () => {
     const ends = (Object.keys(TRANSITIONS) as TransitionName[])

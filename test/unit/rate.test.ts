@@ -1,13 +1,7 @@
 // Which permits an ask gets, independently of where the rate is stored.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  newRate,
-  type PermitRequest,
-  paceOf,
-  type RateState,
-  takePermits,
-} from '../../src/core/rate/rate.ts';
+import { newRate, type PermitRequest, paceOf, type RateState, takePermits } from '../../src/core/rate/rate.ts';
 
 const NOW = 1_800_000_000_000;
 
@@ -103,26 +97,11 @@ describe('a call that got no permit', () => {
     ['goes before a call of lower priority', claimed(2, 0), ask(), 0],
     ['leaves the rest to others when its time has passed', claimed(2, 0, NOW), ask(), 4],
     ['lets a call of higher priority pass', claimed(0, 0), ask(), 4],
-    [
-      'lets calls of higher priority pass, and not those after it',
-      claimed(1, 0),
-      ask({ priorities: [2, 0] }),
-      1,
-    ],
+    ['lets calls of higher priority pass, and not those after it', claimed(1, 0), ask({ priorities: [2, 0] }), 1],
     ['goes before equal calls of a process that was given more', claimed(1, 5), ask({ turn: 6 }), 0],
-    [
-      'lets equal calls of a process pass that was given less',
-      { ...claimed(1, 5), turn: 4 },
-      ask({ turn: 4 }),
-      4,
-    ],
+    ['lets equal calls of a process pass that was given less', { ...claimed(1, 5), turn: 4 }, ask({ turn: 4 }), 4],
     ['does not hold up its own process', claimed(2, 5), ask({ priorities: [2, 0], turn: 5 }), 2],
-    [
-      'is of no weight if it claims a time that only a clock set back explains',
-      claimed(2, 0, NOW + 60_000),
-      ask(),
-      4,
-    ],
+    ['is of no weight if it claims a time that only a clock set back explains', claimed(2, 0, NOW + 60_000), ask(), 4],
   ])('%s', (_, state, asked, permits) => {
     expect(given(state, asked)).toBe(permits);
   });
@@ -135,12 +114,7 @@ describe('a call that got no permit', () => {
 
   it.each([
     ['a lower one', claim(0, 0), ask({ priorities: [1], turn: 3 }), { priority: 1, turn: 3 }],
-    [
-      'an equal one of a process that was given more',
-      claim(1, 4),
-      ask({ turn: 3 }),
-      { priority: 1, turn: 3 },
-    ],
+    ['an equal one of a process that was given more', claim(1, 4), ask({ turn: 3 }), { priority: 1, turn: 3 }],
     ['none that goes first', claim(2, 4), ask({ turn: 3 }), { priority: 2, turn: 4 }],
     [
       'its own, when it is given all it asked for',

@@ -108,8 +108,5 @@ it('the daemon uses another schedule from the edit on, and still runs the ticks 
   save(good('30 8 * * *'));
   await reload('edit');
   await clock.advance(60 * MINUTE);
-  expect(ticks).toEqual([
-    ...minutesFrom('2026-03-02T08:01:00.000Z', 5),
-    Date.parse('2026-03-02T08:30:00.000Z'),
-  ]);
+  expect(ticks).toEqual([...minutesFrom('2026-03-02T08:01:00.000Z', 5), Date.parse('2026-03-02T08:30:00.000Z')]);
 });

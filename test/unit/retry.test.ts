@@ -27,9 +27,7 @@ function failing(failures: Error[], context: Partial<RetryContext> = {}) {
 
 describe('backoff', () => {
   it('doubles up to the cap and spreads over the whole range', () => {
-    expect([1, 2, 3, 4].map((failures) => backoffMs(failures, policy, 0.999_999))).toEqual([
-      999, 1_999, 2_999, 2_999,
-    ]);
+    expect([1, 2, 3, 4].map((failures) => backoffMs(failures, policy, 0.999_999))).toEqual([999, 1_999, 2_999, 2_999]);
     expect(backoffMs(3, policy, 0)).toBe(0);
   });
 });
@@ -75,14 +73,7 @@ describe('retry', () => {
   });
 
   it('uses no attempt for a requested pause', async () => {
-    const { clock, result, seen } = failing([
-      busy(5_000),
-      busy(5_000),
-      busy(5_000),
-      busy(5_000),
-      busy(5_000),
-      busy(),
-    ]);
+    const { clock, result, seen } = failing([busy(5_000), busy(5_000), busy(5_000), busy(5_000), busy(5_000), busy()]);
     await clock.advance(60_000);
     expect(await result).toBe(7);
     expect(seen.slice(0, 6)).toEqual([0, 5_000, 10_000, 15_000, 20_000, 25_000]);

@@ -4,13 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/glossary.ts';
 import type { StopOutcome } from '../../src/erp/source.ts';
 import { changeOf } from '../../src/sync/returns/changes.ts';
-import {
-  countUncoded,
-  outcomeHash,
-  outcomesOf,
-  rowsOfPlan,
-  rowsOfPoint,
-} from '../../src/sync/returns/stop-outcome.ts';
+import { countUncoded, outcomeHash, outcomesOf, rowsOfPlan, rowsOfPoint } from '../../src/sync/returns/stop-outcome.ts';
 import type { StopRow } from '../../src/warehouse/outbox/returns.ts';
 
 const [EARLY, LATE] = ['2025-03-13T10:00:00.000Z', '2025-03-13T12:00:00.000Z'];
@@ -54,12 +48,7 @@ describe('changeOf', () => {
     ],
     ['a time that is lost with another status', stop('E', EARLY), stop('M'), stop('M', EARLY)],
     ['an execution that is lost', stop('D', EARLY, ['a'], 'x'), stop('D'), undefined],
-    [
-      'an execution that is lost with another status',
-      stop('D', EARLY, ['a'], 'x'),
-      stop('E'),
-      stop('E', EARLY),
-    ],
+    ['an execution that is lost with another status', stop('D', EARLY, ['a'], 'x'), stop('E'), stop('E', EARLY)],
     ['an outcome that is taken back', stop('E', EARLY, ['a']), pending, pending],
     ['an outcome without a time that is taken back', stop('E'), pending, pending],
     ['a stop that is still pending again', pending, pending, undefined],
@@ -149,10 +138,7 @@ describe('outcomesOf', () => {
     ];
     const rows = rowsOfPlan({ id: 7, route_points: points });
     expect(rows).toEqual(points.flatMap(rowsOfPoint));
-    expect(outcomesOf(plan, rows)).toEqual([
-      { ...pending, pointExternalCode: '77' },
-      stop('E', LATE, ['b'], 'y'),
-    ]);
+    expect(outcomesOf(plan, rows)).toEqual([{ ...pending, pointExternalCode: '77' }, stop('E', LATE, ['b'], 'y')]);
     expect(countUncoded(rows)).toBe(1);
     expect(rowsOfPlan({ id: 7 })).toEqual([]);
   });

@@ -7,11 +7,7 @@ const ranges = (...args: Parameters<typeof planParts>) =>
 
 describe('a plan split into its records', () => {
   it('marks nothing below a list that the answer did not contain', () => {
-    expect(ranges([{ id: 1 }, { id: 2, route_points: null }], [])).toEqual([
-      { in: [] },
-      { in: [] },
-      { in: [] },
-    ]);
+    expect(ranges([{ id: 1 }, { id: 2, route_points: null }], [])).toEqual([{ in: [] }, { in: [] }, { in: [] }]);
   });
 
   it('marks records below the lists that it contained, empty or not, and below plans that are gone', () => {

@@ -14,9 +14,7 @@ function runsOfAMonth(): RouteRun[] {
   const roster = createFleetRoster(1, 12, true);
   const activity = createActivity(1, roster);
   return MONTH.flatMap((day) =>
-    roster
-      .listedBetween(startOfDay(day), startOfDay(day + 1))
-      .flatMap((index) => activity(index, day).run ?? []),
+    roster.listedBetween(startOfDay(day), startOfDay(day + 1)).flatMap((index) => activity(index, day).run ?? []),
   );
 }
 
@@ -85,12 +83,8 @@ describe('a month of routes', () => {
   it('raises events of all categories with ids that are unique in their category', () => {
     const roster = createFleetRoster(1, 12, true);
     const activity = createActivity(1, roster);
-    const events = MONTH.flatMap((day) =>
-      roster.listed(startOfDay(day)).flatMap((i) => activity(i, day).events()),
-    );
-    expect(new Set(events.map((event) => event.category))).toEqual(
-      new Set(EVENT_CATEGORIES.map((one) => one.id)),
-    );
+    const events = MONTH.flatMap((day) => roster.listed(startOfDay(day)).flatMap((i) => activity(i, day).events()));
+    expect(new Set(events.map((event) => event.category))).toEqual(new Set(EVENT_CATEGORIES.map((one) => one.id)));
     expect(new Set(events.map((event) => `${event.category}/${event.id}`)).size).toBe(events.length);
     expect(events.every((event) => event.endAt >= event.beginAt && event.visibleAt > event.endAt)).toBe(true);
     expect(events.some((event) => event.visibleAt - event.endAt > DAY_MS)).toBe(true);

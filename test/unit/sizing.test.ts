@@ -62,9 +62,7 @@ describe('the size of a fleet', () => {
   it('says where no account can be set to such a rate', () => {
     const push = job('push', '* * * * *', (periodMs) => (200e6 * periodMs) / DAY);
     const { changes } = size([push], 600);
-    expect(changes.join('\n')).toMatch(
-      /more than the configuration accepts for one account.*several accounts/s,
-    );
+    expect(changes.join('\n')).toMatch(/more than the configuration accepts for one account.*several accounts/s);
   });
 
   it('recommends PostgreSQL and more daemons where one is too little', () => {
@@ -140,9 +138,7 @@ describe('slower schedules', () => {
 describe('the bytes of a row', () => {
   it('are close to those of rows that the jobs have pulled', async () => {
     const measured = await measureRowBytes('sqlite', { vehicles: 20, days: 3 });
-    const estimated = Object.keys(rowsADay(asked.day)).filter(
-      (table) => (measured.get(table)?.rows ?? 0) > 200,
-    );
+    const estimated = Object.keys(rowsADay(asked.day)).filter((table) => (measured.get(table)?.rows ?? 0) > 200);
     expect(estimated).toEqual(expect.arrayContaining(['event', 'route_point', 'status_change']));
     for (const table of estimated) {
       const ratio = (measured.get(table)?.bytes ?? 0) / rowBytes('sqlite', table);

@@ -41,10 +41,7 @@ describe('rows of one driver from several answers', () => {
   });
 
   it('contain no rounding noise', () => {
-    const { records } = merge([
-      [{ title: 'Ana', total_distance: 0.1 }],
-      [{ title: 'Ana', total_distance: 0.2 }],
-    ]);
+    const { records } = merge([[{ title: 'Ana', total_distance: 0.1 }], [{ title: 'Ana', total_distance: 0.2 }]]);
     expect(records).toEqual([{ title: 'Ana', total_distance: 0.3 }]);
   });
 
@@ -71,11 +68,7 @@ describe('rows of one driver from several answers', () => {
       expect({ count, records }).toEqual({ count, records: [] });
       expect(rejected.map(({ record }) => record)).toEqual(rows);
     }
-    const empty = [
-      [{ title: 'Ana', count: 1 }],
-      [{ title: 'Ana', count: '' }],
-      [{ title: 'Ana', count: ' 2.50 ' }],
-    ];
+    const empty = [[{ title: 'Ana', count: 1 }], [{ title: 'Ana', count: '' }], [{ title: 'Ana', count: ' 2.50 ' }]];
     expect(merge(empty).records).toEqual([{ title: 'Ana', count: 3.5 }]);
   });
 
@@ -106,10 +99,7 @@ describe('rows of one driver from several answers', () => {
     const weighed = { speed_average: 40, total_time_in_moviment: 10 };
     expect(mean(weighed, { speed_average: 60 })).toEqual([]);
     expect(
-      mean(
-        { speed_average: 40, total_time_in_moviment: 0 },
-        { speed_average: 60, total_time_in_moviment: 0 },
-      ),
+      mean({ speed_average: 40, total_time_in_moviment: 0 }, { speed_average: 60, total_time_in_moviment: 0 }),
     ).toEqual([]);
     expect(mean(weighed, { speed_average: 40 })).toEqual([{ title: 'Ana', ...weighed }]);
     expect(mean(weighed, { count: 1 })).toEqual([{ title: 'Ana', count: 1, ...weighed }]);
@@ -117,13 +107,7 @@ describe('rows of one driver from several answers', () => {
   });
 
   it('are rejected, never lost, where they cannot be added up', () => {
-    const rows = [
-      { title: 'Ana', count: 1 },
-      { title: 'Ana', count: 'many' },
-      null,
-      { count: 3 },
-      { count: 4 },
-    ];
+    const rows = [{ title: 'Ana', count: 1 }, { title: 'Ana', count: 'many' }, null, { count: 3 }, { count: 4 }];
     const { records, rejected } = merge(rows.map((row) => [row]));
     expect(records).toEqual([]);
     expect(rejected.map(({ record }) => record)).toEqual(rows);

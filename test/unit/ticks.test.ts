@@ -26,14 +26,8 @@ describe('ticks', () => {
   });
 
   it('follow weekdays, months and last days as node-cron does', () => {
-    expect(take('0 8 * * 1', 'UTC', '2026-11-15T00:00:00Z', 2)).toEqual([
-      '2026-11-16T08:00:00',
-      '2026-11-23T08:00:00',
-    ]);
-    expect(take('0 0 L 2 *', 'UTC', '2027-01-01T00:00:00Z', 2)).toEqual([
-      '2027-02-28T00:00:00',
-      '2028-02-29T00:00:00',
-    ]);
+    expect(take('0 8 * * 1', 'UTC', '2026-11-15T00:00:00Z', 2)).toEqual(['2026-11-16T08:00:00', '2026-11-23T08:00:00']);
+    expect(take('0 0 L 2 *', 'UTC', '2027-01-01T00:00:00Z', 2)).toEqual(['2027-02-28T00:00:00', '2028-02-29T00:00:00']);
   });
 
   it('run a daily slot once although its hour does not exist', () => {
@@ -61,9 +55,7 @@ describe('ticks', () => {
 
   it('of every ten minutes are ten minutes apart through both changes', () => {
     for (const from of ['2026-03-08T05:00:00Z', '2026-11-01T04:00:00Z']) {
-      const ticks = [
-        ...ticksAfter({ cron: '*/10 * * * *', timezone: 'America/New_York' }, at(from)).take(40),
-      ];
+      const ticks = [...ticksAfter({ cron: '*/10 * * * *', timezone: 'America/New_York' }, at(from)).take(40)];
       const gaps = ticks.slice(1).map((tick, index) => tick - (ticks[index] ?? 0));
       expect(new Set(gaps)).toEqual(new Set([600_000]));
     }

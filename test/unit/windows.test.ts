@@ -15,8 +15,7 @@ const HOUR = 3_600_000;
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const covered = (...spans: [number, number][]) =>
   spans.map(([begin, end]) => intervalOf({ begin: NOW + begin * HOUR, end: NOW + end * HOUR }));
-const hours = (spans: readonly Span[]) =>
-  spans.map(({ begin, end }) => [(begin - NOW) / HOUR, (end - NOW) / HOUR]);
+const hours = (spans: readonly Span[]) => spans.map(({ begin, end }) => [(begin - NOW) / HOUR, (end - NOW) / HOUR]);
 const spans = fc
   .tuple(fc.integer({ min: 0, max: 50 }), fc.integer({ min: 0, max: 20 }))
   .map(([begin, length]) => ({ begin, end: begin + length }));
@@ -42,9 +41,7 @@ describe('the spans to read', () => {
   });
 
   it('reach as far back as the lookback, once that has been read', () => {
-    expect(hours(spansToRead({ ...reach, lookback: 60 * HOUR, covered: covered([-90, -1]) }))).toEqual([
-      [-61, 0],
-    ]);
+    expect(hours(spansToRead({ ...reach, lookback: 60 * HOUR, covered: covered([-90, -1]) }))).toEqual([[-61, 0]]);
     expect(hours(spansToRead({ ...reach, lookback: 60 * HOUR, covered: [] }))).toEqual([[-48, 0]]);
   });
 
@@ -67,9 +64,9 @@ describe('the spans to read', () => {
   });
 
   it('hold back the edge and reach ahead', () => {
-    expect(
-      hours(spansToRead({ ...reach, holdBack: HOUR, ahead: 3 * HOUR, covered: covered([-49, -1]) })),
-    ).toEqual([[-7, 2]]);
+    expect(hours(spansToRead({ ...reach, holdBack: HOUR, ahead: 3 * HOUR, covered: covered([-49, -1]) }))).toEqual([
+      [-7, 2],
+    ]);
   });
 
   it('are the requested range, without its covered parts', () => {
@@ -145,12 +142,8 @@ describe('a window', () => {
   });
 
   it('covers the part of it that has passed at the moment of the read', () => {
-    expect(untilRead([{ scopes: ['all'], ...window(0, 2) }], at(3))).toEqual([
-      { scopes: ['all'], ...window(0, 2) },
-    ]);
-    expect(untilRead([{ scopes: ['all'], ...window(0, 2) }], at(1))).toEqual([
-      { scopes: ['all'], ...window(0, 1) },
-    ]);
+    expect(untilRead([{ scopes: ['all'], ...window(0, 2) }], at(3))).toEqual([{ scopes: ['all'], ...window(0, 2) }]);
+    expect(untilRead([{ scopes: ['all'], ...window(0, 2) }], at(1))).toEqual([{ scopes: ['all'], ...window(0, 1) }]);
     expect(untilRead([{ scopes: ['all'], ...window(0, 2) }], at(0))).toEqual([]);
   });
 });

@@ -99,23 +99,8 @@ const times: Wrong[] = [
   ['timezone: Sao_Paulo', 'timezone', '1:11', 'did you mean `America/Sao_Paulo`?'],
   ['timezone: "-03:00"', 'timezone', '1:11', 'write it as `America/Sao_Paulo`'],
   ['timezone: 3', 'timezone', '1:11', 'for example `America/Sao_Paulo`'],
-  [
-    'jobs: { pull-events: { timezone: Mars/Base } }',
-    'jobs.pull-events.timezone',
-    '1:34',
-    'America/Sao_Paulo',
-  ],
-  ...[
-    '* * * *',
-    '61 * * * *',
-    '0 24 * * *',
-    '0 0 31 2 *',
-    '* * * * * * *',
-    '@daily',
-    'hourly',
-    '*/0 * * * *',
-    '',
-  ].map(
+  ['jobs: { pull-events: { timezone: Mars/Base } }', 'jobs.pull-events.timezone', '1:34', 'America/Sao_Paulo'],
+  ...['* * * *', '61 * * * *', '0 24 * * *', '0 0 31 2 *', '* * * * * * *', '@daily', 'hourly', '*/0 * * * *', ''].map(
     (schedule): Wrong => [
       `jobs:\n  pull-events: { schedule: "${schedule}" }`,
       'jobs.pull-events.schedule',

@@ -36,10 +36,7 @@ test.each<[unknown, string[]]>([
   [{ name: null }, ['name: expected text, got nothing']],
   [{ port: 1.5 }, ['port: expected a whole number, got a fraction']],
   [{ port: 10 }, ['port: must be at most 9']],
-  [
-    { ratio: SECRET, flag: 1 },
-    ['ratio: expected a number, got text', 'flag: expected true or false, got a number'],
-  ],
+  [{ ratio: SECRET, flag: 1 }, ['ratio: expected a number, got text', 'flag: expected true or false, got a number']],
   [{ mode: SECRET }, ['mode: is not one of fast, slow']],
   [{ wait: 60 }, ['wait: expected a duration, got a number']],
   [{ wait: SECRET }, ['wait: is not a duration']],
@@ -47,10 +44,7 @@ test.each<[unknown, string[]]>([
   [{ points: [] }, ['points: must have at least 1 entries']],
   [{ points: [{ code: 'a' }, {}] }, ['points[1].code: is required']],
   [{ points: [{ code: 'a', cod: SECRET }] }, ['points[0].cod: is not a known field (did you mean "code"?)']],
-  [
-    { nam: SECRET, zebra: SECRET },
-    ['nam: is not a known field (did you mean "name"?)', 'zebra: is not a known field'],
-  ],
+  [{ nam: SECRET, zebra: SECRET }, ['nam: is not a known field (did you mean "name"?)', 'zebra: is not a known field']],
   [{ either: 7 }, ['either: expected text or an object, got a number']],
   [
     { either: { colum: SECRET } },
@@ -71,10 +65,7 @@ describe('a rule over several fields', () => {
   test.each<[unknown, string[]]>([
     [{ a: 1, b: 2 }, []],
     [{ a: 1, b: 1 }, ['b: is the same as a']],
-    [
-      { a: 'x', b: 'x' },
-      ['a: expected a number, got text', 'b: expected a number, got text', 'b: is the same as a'],
-    ],
+    [{ a: 'x', b: 'x' }, ['a: expected a number, got text', 'b: expected a number, got text', 'b: is the same as a']],
     [{ a: 1, b: 1, other: 1 }, ['other: is not a known field', 'b: is the same as a']],
     [7, ['request: expected an object, got a number']],
   ])('is checked with the fields: %j', (given, texts) => {

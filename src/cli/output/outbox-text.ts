@@ -14,11 +14,7 @@ const attentionOf = (entry: OutboxEntry, nowMs: number, waiting: ReadonlySet<str
   attentionReason(entry, nowMs, waiting)?.replaceAll('_', ' ') ?? null;
 
 /** `waiting`: the kinds with a file that waits for its result. */
-export function entriesText(
-  entries: readonly OutboxEntry[],
-  nowMs: number,
-  waiting: ReadonlySet<string>,
-): string {
+export function entriesText(entries: readonly OutboxEntry[], nowMs: number, waiting: ReadonlySet<string>): string {
   if (entries.length === 0) return 'No entry matches.';
   return textTable(
     ['state', 'needs a person', 'kind', 'code', 'id', 'changed', 'message'],

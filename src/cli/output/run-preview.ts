@@ -14,9 +14,7 @@ export function showPreview({ first, ...own }: ChainPreview, json: boolean): voi
   for (const step of [...first, own].flatMap(({ steps }) => steps)) print(`${step.what}  ${detailOf(step)}`);
   for (const each of document.first)
     say(`${each.job} would run first, because it has never succeeded: ${inWords(each)}.`);
-  say(
-    `${own.job} would ${first.length > 0 ? laterWords(document) : `take ${inWords(document)}`}; nothing was done.`,
-  );
+  say(`${own.job} would ${first.length > 0 ? laterWords(document) : `take ${inWords(document)}`}; nothing was done.`);
 }
 
 /** Shows only the calls of a slice: its detail may list hundreds of vehicles. The JSON output has it. */

@@ -18,12 +18,9 @@ const mappingRule = z
   .refine(({ column, value }) => (column === undefined) !== (value === undefined), {
     message: 'must have either `column` or `value`',
   })
-  .refine(
-    ({ value, default: fallback, values }) => value === undefined || (fallback ?? values) === undefined,
-    {
-      message: 'must not have `default` or `values` beside `value`',
-    },
-  );
+  .refine(({ value, default: fallback, values }) => value === undefined || (fallback ?? values) === undefined, {
+    message: 'must not have `default` or `values` beside `value`',
+  });
 
 const mapped = z
   .union([z.string().min(1), mappingRule])
@@ -77,10 +74,7 @@ const http = z
     source: z.literal('http').describe('Where the feed comes from: files, sql or http.'),
     url: webAddress.describe('Address that returns the records.'),
     headers: z.record(z.string(), z.string()).default({}).describe('Headers of each request (default none).'),
-    records: z
-      .string()
-      .default('')
-      .describe('Dotted path to the list in the answer (default the answer itself).'),
+    records: z.string().default('').describe('Dotted path to the list in the answer (default the answer itself).'),
     acknowledge_url: webAddress.optional().describe('Address called when the state of an item is known.'),
     return_url: webAddress.optional().describe('Address called for each outcome of a stop.'),
     ...shared,

@@ -19,9 +19,7 @@ export function jobsSection(jobs: Readonly<Record<string, JobDeclaration>>) {
     const declared = jobs[name];
     if (declared !== undefined) shape[name] = jobSection(name, declared);
   }
-  return section(z.strictObject(shape)).describe(
-    'One entry for each job; a job without an entry uses its defaults.',
-  );
+  return section(z.strictObject(shape)).describe('One entry for each job; a job without an entry uses its defaults.');
 }
 
 function jobSection(name: string, { schedule, options }: JobDeclaration) {
@@ -31,9 +29,7 @@ function jobSection(name: string, { schedule, options }: JobDeclaration) {
       schedule: cronSchedule
         .default(schedule)
         .describe(`When the job runs: five cron fields, or six with seconds first (default ${schedule}).`),
-      timezone: timeZone
-        .optional()
-        .describe('Time zone of the schedule (default the `timezone` at the top).'),
+      timezone: timeZone.optional().describe('Time zone of the schedule (default the `timezone` at the top).'),
     })
     .strict();
   return section(entry)

@@ -60,12 +60,7 @@ const settings = z.strictObject({
     .describe(
       'Maximum number of requests per minute, all jobs together; on PostgreSQL, all processes of the account together (default 600).',
     ),
-  max_body_mb: z
-    .int()
-    .min(1)
-    .max(1_024)
-    .default(64)
-    .describe('Maximum size of an answer in MiB (default 64).'),
+  max_body_mb: z.int().min(1).max(1_024).default(64).describe('Maximum size of an answer in MiB (default 64).'),
 });
 
 export const serviceSection = section(settings)

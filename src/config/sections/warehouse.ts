@@ -29,11 +29,7 @@ function engineSettings(name: string, settings: z.ZodObject) {
   return settings
     .safeExtend({
       engine: name === DEFAULT_ENGINE ? literal.optional().transform(() => name) : literal,
-      images: z
-        .string()
-        .min(1)
-        .default('data/images')
-        .describe('Folder for picture files (default data/images).'),
+      images: z.string().min(1).default('data/images').describe('Folder for picture files (default data/images).'),
     })
     .strict();
 }

@@ -1,15 +1,6 @@
 // Converts the YAML document to plain values, expands references and records the position of every key and value. Aliases
 // and merge keys are resolved here, under a limit, so that no document can grow without bound.
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  type ParsedNode,
-  type Scalar,
-  type YAMLMap,
-} from 'yaml';
+import { type Document, isAlias, isMap, isScalar, isSeq, type ParsedNode, type Scalar, type YAMLMap } from 'yaml';
 import type { Path } from '../../core/schema-place.ts';
 import type { OffsetIssue } from '../faults.ts';
 import { type Environment, expandReferences } from './interpolation.ts';
@@ -80,8 +71,7 @@ function readNode(reader: Reader, node: Node, path: Path, key: number | undefine
   reader.places.set(placeKey(path), place);
   if (isScalar(target)) return readScalar(reader, target, path, place);
   if (isMap(target)) return readMap(reader, target, path);
-  if (isSeq(target))
-    return target.items.map((item, i) => readNode(reader, item as Node, [...path, i], undefined));
+  if (isSeq(target)) return target.items.map((item, i) => readNode(reader, item as Node, [...path, i], undefined));
   return null;
 }
 
@@ -122,13 +112,7 @@ function readMap(reader: Reader, map: YAMLMap, path: Path): Values {
 }
 
 /** Adds the keys of another map; the map's own keys take precedence. */
-function mergeMap(
-  reader: Reader,
-  node: Node,
-  path: Path,
-  into: Values,
-  own: ReadonlyMap<string, Node>,
-): void {
+function mergeMap(reader: Reader, node: Node, path: Path, into: Values, own: ReadonlyMap<string, Node>): void {
   if (!isWithinLimit(reader, offsetOf(node), path)) return;
   const source = followAlias(reader, node, path);
   if (isSeq(source)) {

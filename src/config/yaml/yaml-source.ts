@@ -29,8 +29,7 @@ const maskReferences = (text: string): string =>
   );
 
 /** Restores a text of the document to its form in the file. */
-export const unmask = (text: string): string =>
-  text.replace(/[\uFDD0-\uFDD6]/g, (mask) => UNMASKS.get(mask) ?? mask);
+export const unmask = (text: string): string => text.replace(/[\uFDD0-\uFDD6]/g, (mask) => UNMASKS.get(mask) ?? mask);
 
 export function readYaml(text: string): YamlSource {
   const lines = new LineCounter();

@@ -112,9 +112,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
   function askAtMs(nowMs: number): number {
     if (isClosed) return Number.POSITIVE_INFINITY;
     if (ownPauseUntilMs > nowMs) return unreachableSinceMs === undefined ? nowMs : nextAskMs;
-    return callsWithoutPermit(nowMs).length === 0
-      ? Number.POSITIVE_INFINITY
-      : Math.max(nextAskMs, pausedUntilMs);
+    return callsWithoutPermit(nowMs).length === 0 ? Number.POSITIVE_INFINITY : Math.max(nextAskMs, pausedUntilMs);
   }
 
   /** The waiting calls that could start if they had a permit. */
@@ -144,8 +142,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     if (nowMs - askedMs >= RATE.permitMs) throw tooSlow();
     // The source granted the permit at an unknown instant between request and answer. To be safe, the permit is valid from
     // the answer on and expires as if it had been granted at the request.
-    for (const ms of grant.waitsMs)
-      permits.push({ fromMs: nowMs + ms, untilMs: askedMs + ms + RATE.permitMs });
+    for (const ms of grant.waitsMs) permits.push({ fromMs: nowMs + ms, untilMs: askedMs + ms + RATE.permitMs });
     nextAskMs = nowMs + grant.againMs;
     unreachableSinceMs = undefined;
   }
@@ -239,6 +236,4 @@ const rateUnreachable = (cause: unknown): Retriable =>
   );
 
 const tooSlow = (): Retriable =>
-  unreachable(
-    `The warehouse takes longer than ${RATE.permitMs / 1_000} s to answer, too long for the rate limit`,
-  );
+  unreachable(`The warehouse takes longer than ${RATE.permitMs / 1_000} s to answer, too long for the rate limit`);

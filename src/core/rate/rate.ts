@@ -87,11 +87,7 @@ export function paceOf(perMinute: number): Pace {
   return { burst, spacingMs: spanMs / (perMinute - burst + 1) };
 }
 
-export function takePermits(
-  state: RateState,
-  asked: PermitRequest,
-  nowMs: number,
-): { state: RateState; grant: Grant } {
+export function takePermits(state: RateState, asked: PermitRequest, nowMs: number): { state: RateState; grant: Grant } {
   const perMinute = lowestFigure(state.perMinute, asked.perMinute, nowMs);
   const pace = paceOf(perMinute.figure);
   const pausedMs = Math.max(Math.min(state.pausedUntilMs - nowMs, RATE.longestPauseMs), asked.pauseMs);
@@ -168,10 +164,7 @@ function takeInstants(
 }
 
 /** Wait before the next request of a process that got too few permits. */
-function againAfter(
-  given: number,
-  { yields, untilNextMs }: { yields: boolean; untilNextMs: number },
-): number {
+function againAfter(given: number, { yields, untilNextMs }: { yields: boolean; untilNextMs: number }): number {
   const leastMs = yields ? RATE.yieldMs : given > 0 ? RATE.batchMs : 1;
   return Math.min(Math.max(untilNextMs, leastMs), RATE.longestAgainMs);
 }

@@ -49,8 +49,7 @@ export function retry<T>(attempt: () => Promise<T>, context: RetryContext): Prom
     minTimeout: 0,
     maxTimeout: 0,
     shouldConsumeRetry: ({ error }) => !isPause(error),
-    shouldRetry: ({ error, retriesLeft }) =>
-      error instanceof Retriable && (isPause(error) || retriesLeft > 1),
+    shouldRetry: ({ error, retriesLeft }) => error instanceof Retriable && (isPause(error) || retriesLeft > 1),
     onFailedAttempt: async ({ error, retriesConsumed, retriesLeft }) => {
       if (!(error instanceof Retriable)) return;
       const pause = isPause(error);

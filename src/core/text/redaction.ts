@@ -35,9 +35,7 @@ export function createRedactor(): Redactor {
       for (const form of longestFirst) {
         if (clean.includes(form)) clean = clean.replaceAll(form, REDACTED);
       }
-      return clean
-        .replace(DOTTED_RUN, withoutJwts)
-        .replace(CPF_SHAPE, (found) => (isCpf(found) ? REDACTED : found));
+      return clean.replace(DOTTED_RUN, withoutJwts).replace(CPF_SHAPE, (found) => (isCpf(found) ? REDACTED : found));
     },
   };
 }
@@ -75,10 +73,7 @@ function redactedValue(value: unknown, redact: Redactor['redact']): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const taken = new Map<string, number>();
   return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [
-      unusedName(redact(name), taken),
-      redactedValue(inner, redact),
-    ]),
+    Object.entries(value).map(([name, inner]) => [unusedName(redact(name), taken), redactedValue(inner, redact)]),
   );
 }
 

@@ -13,8 +13,7 @@ const OWN_STYLE = ESCAPE + OWN_MARK;
 export type Style = 'bold' | 'green' | 'yellow' | 'red';
 
 /** Styles a plain text for `terminalText`. Without effect if the terminal has no styles. */
-export const styled = (style: Style, text: string): string =>
-  styleText(style, text).replaceAll(ESCAPE, OWN_STYLE);
+export const styled = (style: Style, text: string): string => styleText(style, text).replaceAll(ESCAPE, OWN_STYLE);
 
 export const terminalText = (text: string): string => harmlessText(text).replaceAll(OWN_STYLE, ESCAPE);
 
@@ -26,10 +25,7 @@ export const harmlessText = (text: string): string =>
     .join(OWN_STYLE);
 
 const shown = (character: string): string =>
-  character === '\n' || character === '\t'
-    ? character
-    : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  character === '\n' || character === '\t' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** Columns that a one-line harmless text occupies. */
-export const widthOf = (text: string): number =>
-  stripVTControlCharacters(text.replaceAll(OWN_STYLE, ESCAPE)).length;
+export const widthOf = (text: string): number => stripVTControlCharacters(text.replaceAll(OWN_STYLE, ESCAPE)).length;

@@ -7,26 +7,18 @@ import { didYouMean } from './near-word.ts';
 type Issue = z.core.$ZodIssue;
 
 /** zod's `safeParse` with these messages; a schema's own message takes precedence. */
-export const parseInWords = <T extends z.ZodType>(
-  schema: T,
-  value: unknown,
-): z.ZodSafeParseResult<z.output<T>> => schema.safeParse(value, { error: messageOf });
+export const parseInWords = <T extends z.ZodType>(schema: T, value: unknown): z.ZodSafeParseResult<z.output<T>> =>
+  schema.safeParse(value, { error: messageOf });
 
 /** The first issues are enough to correct a value; one of some megabytes may have a million. */
 const MOST_ISSUES = 100;
 
 /** The issues as `path: message`; `root` names the value itself. */
-export function issueTexts(
-  issues: readonly Issue[],
-  schema: z.ZodType,
-  value: unknown,
-  root: string,
-): string[] {
+export function issueTexts(issues: readonly Issue[], schema: z.ZodType, value: unknown, root: string): string[] {
   const single = singleIssues(issues);
   const texts = single.slice(0, MOST_ISSUES).map((issue) => {
     const path = issue.path as Path;
-    const known =
-      issue.code === 'unrecognized_keys' ? schemaPlace(schema, path.slice(0, -1), value).keys : [];
+    const known = issue.code === 'unrecognized_keys' ? schemaPlace(schema, path.slice(0, -1), value).keys : [];
     return `${pathText(path) || root}: ${issue.message}${didYouMean(String(path.at(-1)), known ?? [])}`;
   });
   const others = single.length - texts.length;
@@ -60,8 +52,7 @@ export function pathText(path: readonly PropertyKey[]): string {
 }
 
 /** `expected a number, got text`. */
-export const wrongKind = (expected: string, value: unknown): string =>
-  `expected ${expected}, got ${kindOf(value)}`;
+export const wrongKind = (expected: string, value: unknown): string => `expected ${expected}, got ${kindOf(value)}`;
 
 function messageOf(issue: z.core.$ZodRawIssue): string {
   if (issue.code === 'unrecognized_keys') return 'is not a known field';
@@ -132,8 +123,7 @@ function kindOf(value: unknown): string {
 }
 
 function sizeMessage(origin: string, bound: string, limit: number | bigint): string {
-  if (origin === 'string')
-    return limit === 1 ? 'must not be empty' : `must have ${bound} ${limit} characters`;
+  if (origin === 'string') return limit === 1 ? 'must not be empty' : `must have ${bound} ${limit} characters`;
   if (origin === 'array' || origin === 'set') return `must have ${bound} ${limit} entries`;
   return `must be ${bound} ${limit}`;
 }

@@ -51,11 +51,7 @@ export function readFileInLimits(
   return isInline ? readDropFile(file, context) : readInProcess({ file, context }, limits, signal);
 }
 
-async function* readInProcess(
-  first: FileRequest,
-  limits: ReadingLimits,
-  signal?: AbortSignal,
-): AsyncIterable<Reading> {
+async function* readInProcess(first: FileRequest, limits: ReadingLimits, signal?: AbortSignal): AsyncIterable<Reading> {
   const reader = startReader(limits);
   const ended = endOf(reader);
   let isLate = false;

@@ -48,18 +48,14 @@ async function readFormat({ path, name, size }: DropFile, context: ReaderContext
     for await (const _ of csvRows(path, ({ rows }) => rows));
     return csvRows(path, (table) => readTable(table, name, context));
   }
-  if (size > MOST_BUFFERED_BYTES)
-    throw new UnreadableTable('file larger than 64 MB; split it, or write it as CSV');
+  if (size > MOST_BUFFERED_BYTES) throw new UnreadableTable('file larger than 64 MB; split it, or write it as CSV');
   const bytes = await readFile(path);
   if (format === '.xlsx') return readTable(await xlsxTable(bytes), name, context);
   return readRecords(recordsOf(parseJson(await decodeBuffer(bytes))), name, context);
 }
 
 /** Closes the file however the read ends. */
-async function* csvRows<T>(
-  path: string,
-  read: (table: Table) => AsyncIterable<T> | Iterable<T>,
-): AsyncIterable<T> {
+async function* csvRows<T>(path: string, read: (table: Table) => AsyncIterable<T> | Iterable<T>): AsyncIterable<T> {
   const stream = createReadStream(path);
   try {
     yield* read(await csvTable(stream));
@@ -73,15 +69,10 @@ const recordsOf = (document: Json): Json[] => (Array.isArray(document) ? documen
 
 /** Why the file cannot be read, or undefined if the file is not the cause. */
 function reasonOf(error: unknown): string | undefined {
-  if (
-    error instanceof UnreadableText ||
-    error instanceof UnreadableTable ||
-    error instanceof UnreadableJson
-  ) {
+  if (error instanceof UnreadableText || error instanceof UnreadableTable || error instanceof UnreadableJson) {
     return error.message;
   }
   const { code } = error as NodeJS.ErrnoException;
-  if (code === 'EACCES' || code === 'EPERM')
-    return `no permission to read the file (${code}); check its permissions`;
+  if (code === 'EACCES' || code === 'EPERM') return `no permission to read the file (${code}); check its permissions`;
   return undefined;
 }

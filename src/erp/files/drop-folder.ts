@@ -74,8 +74,7 @@ export function createDropFolder({ folder, settleMs, clock }: DropFolderOptions)
 const names = new Intl.Collator('en', { numeric: true });
 
 /** The older file first: if two files contain the same code, the newer content wins. */
-const byAge = (a: StableFile, b: StableFile): number =>
-  a.mtimeMs - b.mtimeMs || names.compare(a.name, b.name);
+const byAge = (a: StableFile, b: StableFile): number => a.mtimeMs - b.mtimeMs || names.compare(a.name, b.name);
 
 /** Regular files of a known format, except hidden files and the lock files of office programs. */
 export async function dropNames(folder: string): Promise<string[]> {

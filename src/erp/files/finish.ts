@@ -63,8 +63,7 @@ async function moveContent(from: string, to: string, content: FileIdentity): Pro
   await ifExists(moveFile(from, to));
   const moved = await ifExists(stat(to));
   // The ERP replaced the file right before the move: the new file goes back, to be read.
-  if (moved !== undefined && !isSameContent(moved, content) && !(await exists(from)))
-    await moveFile(to, from);
+  if (moved !== undefined && !isSameContent(moved, content) && !(await exists(from))) await moveFile(to, from);
 }
 
 /** Removes the finished files whose result was written before `beforeMs`, and drafts that a crash left before then. */

@@ -69,16 +69,10 @@ function unreadItems(readErrors: readonly ErpFault[]): ReportedOutcome[] {
  * manual retry: one line of JSON each. The lines are on disk when the promise resolves. If a crash cut off the last line, a
  * line break is written first.
  */
-export async function appendLateResults(
-  folder: string,
-  outcomes: readonly Outcome[],
-  at: string,
-): Promise<void> {
+export async function appendLateResults(folder: string, outcomes: readonly Outcome[], at: string): Promise<void> {
   if (outcomes.length === 0) return;
   await makeFolder(folder);
-  const lines = outcomes.map(
-    (outcome) => `${JSON.stringify({ told_at: at, ...reportedOutcome(outcome) })}\n`,
-  );
+  const lines = outcomes.map((outcome) => `${JSON.stringify({ told_at: at, ...reportedOutcome(outcome) })}\n`);
   const handle = await open(join(folder, 'late-results.jsonl'), 'a+');
   try {
     const { size } = await handle.stat();

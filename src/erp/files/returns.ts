@@ -48,11 +48,7 @@ interface ReturnedPlan {
   stops: StopOutcome[];
 }
 
-export async function writeReturns(
-  folder: string,
-  stops: readonly StopOutcome[],
-  rule: ReturnRule,
-): Promise<void> {
+export async function writeReturns(folder: string, stops: readonly StopOutcome[], rule: ReturnRule): Promise<void> {
   const plans = new Map<string, ReturnedPlan>();
   for (const stop of stops) {
     const { planExternalCode: code, planPeriodStart: start } = stop;
@@ -64,11 +60,7 @@ export async function writeReturns(
   for (const plan of plans.values()) await writeReturn(folder, plan, rule);
 }
 
-async function writeReturn(
-  folder: string,
-  plan: ReturnedPlan,
-  { zone, reuseCodes }: ReturnRule,
-): Promise<void> {
+async function writeReturn(folder: string, plan: ReturnedPlan, { zone, reuseCodes }: ReturnRule): Promise<void> {
   const { code, start, stops } = plan;
   const day = localDay(start, zone);
   // The name of a code contains no dot, so the start day cannot collide with a code.

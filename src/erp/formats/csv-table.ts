@@ -32,9 +32,7 @@ export async function csvTable(chunks: AsyncIterable<Buffer>): Promise<Table> {
   const names = first.value.map((name) => name.trim());
   const header = names.slice(0, names.findLastIndex((name) => name !== '') + 1);
   if (header.length > MOST_COLUMNS)
-    throw new UnreadableTable(
-      `the header has more than ${MOST_COLUMNS} columns; remove those that are not needed`,
-    );
+    throw new UnreadableTable(`the header has more than ${MOST_COLUMNS} columns; remove those that are not needed`);
   return { header, rows: rowsOf(header, records) };
 }
 
@@ -90,9 +88,7 @@ async function* parsed(text: AsyncIterable<string>, delimiter: string): AsyncGen
 /** Does not use the parser's own message, which may quote a field. */
 function csvReason({ code, lines }: CsvError & { lines?: number }): string {
   const where = lines === undefined ? '' : ` near line ${lines}`;
-  const what = /QUOTE/.test(code)
-    ? 'a quotation mark is open or misplaced'
-    : 'the lines cannot be read as CSV';
+  const what = /QUOTE/.test(code) ? 'a quotation mark is open or misplaced' : 'the lines cannot be read as CSV';
   return `${what}${where} (${code}); no item of the file was read`;
 }
 

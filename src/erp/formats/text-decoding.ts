@@ -48,9 +48,7 @@ function encodingOf(bytes: Buffer): Encoding {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
   if (bytes.includes(0)) {
-    throw new UnreadableText(
-      'contains NUL bytes: not UTF-8, or UTF-16 without a byte order mark; save as UTF-8',
-    );
+    throw new UnreadableText('contains NUL bytes: not UTF-8, or UTF-16 without a byte order mark; save as UTF-8');
   }
   return 'utf-8';
 }
@@ -71,9 +69,7 @@ function decoded(decoder: TextDecoder, bytes: Buffer, { encoding, passed }: Deco
 
 const notText = (encoding: Encoding, offset: number): UnreadableText =>
   new UnreadableText(
-    encoding === 'utf-8'
-      ? `not UTF-8 at byte ${offset + 1}; save as UTF-8`
-      : 'not valid UTF-16; save as UTF-8',
+    encoding === 'utf-8' ? `not UTF-8 at byte ${offset + 1}; save as UTF-8` : 'not valid UTF-16; save as UTF-8',
   );
 
 /** End of the last complete character. */

@@ -29,8 +29,7 @@ export function canonicalData(kind: FeedKind, data: JsonObject, zone: string): J
   return formOf(kind, zone)(data);
 }
 
-export const canonicalOptions = (options: JsonObject): JsonObject =>
-  objectForm(OPTION_FIELDS, 'UTC')(options);
+export const canonicalOptions = (options: JsonObject): JsonObject => objectForm(OPTION_FIELDS, 'UTC')(options);
 
 function formOf(kind: FeedKind, zone: string): (data: JsonObject) => JsonObject {
   switch (kind) {

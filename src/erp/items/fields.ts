@@ -136,13 +136,7 @@ export const ITINERARY_FIELDS: FieldTable = {
     start_local: 'text',
     end_local: 'text',
   },
-  required: [
-    'external_id',
-    'vehicle_id',
-    'driver_id',
-    'date_time_start_estimated',
-    'date_time_end_estimated',
-  ],
+  required: ['external_id', 'vehicle_id', 'driver_id', 'date_time_start_estimated', 'date_time_end_estimated'],
 };
 
 const prefixed = (prefix: string, { types }: FieldTable): Fields =>

@@ -53,10 +53,8 @@ export function itemOf(given: JsonObject, origin: string, context: ItemContext):
   // The outbox, the call and the read-back must use the same text.
   for (const name of names) if (typeof data[name] === 'string') data[name] = data[name].trim();
   const externalCode = names.map((name) => codeText(data[name])).find((code) => code !== '');
-  if (externalCode === undefined)
-    return { readError: { origin, reason: `${names.join(' or ')}: is missing` } };
-  if (!isStorable(externalCode))
-    return { readError: { origin, reason: `${names.join(' or ')}: ${UNSTORABLE}` } };
+  if (externalCode === undefined) return { readError: { origin, reason: `${names.join(' or ')}: is missing` } };
+  if (!isStorable(externalCode)) return { readError: { origin, reason: `${names.join(' or ')}: ${UNSTORABLE}` } };
   if (kind === 'points_of_interest' || kind === 'agents') delete data.external_code;
   const start = START_FIELDS[kind];
   const startDay = start === undefined ? '' : localDay(data[start], zone);

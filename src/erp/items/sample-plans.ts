@@ -37,9 +37,7 @@ const STOPS: readonly (readonly [type: string, latitude: number, longitude: numb
 ];
 
 export function samplePlans(options: SampleOptions): SampleFile {
-  const today = Temporal.Instant.fromEpochMilliseconds(options.nowMs)
-    .toZonedDateTimeISO(options.zone)
-    .toPlainDate();
+  const today = Temporal.Instant.fromEpochMilliseconds(options.nowMs).toZonedDateTimeISO(options.zone).toPlainDate();
   const day = today.add({ days: 1 });
   const plans = Array.from({ length: PLANS }, (_, index) => samplePlan(index, day, options));
   return { name: `sample-${day}.json`, text: `${JSON.stringify(plans, undefined, 2)}\n` };

@@ -39,9 +39,7 @@ const onlyOneOf =
 
 const hasPlace: FieldRule = ({ address, latitude, longitude }) => {
   if (isGiven(latitude) !== isGiven(longitude)) {
-    return [
-      { path: [isGiven(latitude) ? 'longitude' : 'latitude'], message: 'give both coordinates or none' },
-    ];
+    return [{ path: [isGiven(latitude) ? 'longitude' : 'latitude'], message: 'give both coordinates or none' }];
   }
   return isGiven(address) || isGiven(latitude)
     ? []
@@ -78,15 +76,12 @@ const windowsInPlan: FieldRule = (plan) =>
       const ms = momentMs(window[name]);
       if (ms === undefined || fromMs === undefined || toMs === undefined) return [];
       if (ms >= fromMs && ms <= toMs) return [];
-      return [
-        { path: ['route_points', i, 'time_window', name], message: 'is outside the period of the plan' },
-      ];
+      return [{ path: ['route_points', i, 'time_window', name], message: 'is outside the period of the plan' }];
     });
   });
 
 /** The service documents no form for a time window. One with `start` or `end` is checked; any other is sent unchanged. */
-const isOtherWindow = (window: unknown): boolean =>
-  !isJsonObject(window) || !('start' in window || 'end' in window);
+const isOtherWindow = (window: unknown): boolean => !isJsonObject(window) || !('start' in window || 'end' in window);
 
 const point = withRules(
   objectOf(POINT_FIELDS, {

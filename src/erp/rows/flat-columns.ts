@@ -64,9 +64,7 @@ function missing(
 ): string[] {
   const gone = reads
     .filter(({ column }) => !header.includes(column))
-    .map(
-      ({ column, path }) => `the mapped column "${column}" (${path}) is missing${didYouMean(column, header)}`,
-    );
+    .map(({ column, path }) => `the mapped column "${column}" (${path}) is missing${didYouMean(column, header)}`);
   const given = new Set([...reads.map(({ path }) => path), ...Object.keys(fill)]);
   const absent = required.filter((path) => !given.has(path)).map((path) => `the column "${path}" is missing`);
   return [...gone, ...absent];

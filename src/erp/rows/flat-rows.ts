@@ -56,8 +56,7 @@ export function createPlanFold(fill: JsonObject, { zone, reuseCodes }: FoldConte
   const close = (): Folded[] => {
     if (draft === undefined) return [];
     const { plan, readErrors, isDayUnclear } = draft;
-    const startDay =
-      readErrors.length === 0 || isDayUnclear ? '' : startDayOf({ ...defaults.plan, ...plan }, zone);
+    const startDay = readErrors.length === 0 || isDayUnclear ? '' : startDayOf({ ...defaults.plan, ...plan }, zone);
     const done = finishedPlan(draft, defaults, startDay);
     draft = undefined;
     return done;
@@ -134,10 +133,8 @@ const startDayOf = ({ date_time_start: start }: JsonObject, zone: string): strin
 function addRow(draft: PlanDraft, sections: Sections, reasons: string[], origin: string): void {
   const addReason = (reason: string) => addReadError(draft, origin, reason);
   for (const reason of reasons) addReason(reason);
-  for (const name of merge(draft.plan, sections.plan))
-    addReason(`plan.${name} differs from the plan's rows above`);
-  for (const name of merge(draft.options, sections.options))
-    addReason(`options.${name} differs from the rows above`);
+  for (const name of merge(draft.plan, sections.plan)) addReason(`plan.${name} differs from the plan's rows above`);
+  for (const name of merge(draft.options, sections.options)) addReason(`options.${name} differs from the rows above`);
   if (!isEmpty(sections.entity)) draft.entities.set(JSON.stringify(sections.entity), sections.entity);
   const last = draft.points.at(-1);
   if (last !== undefined && continuesPoint(last, sections)) {

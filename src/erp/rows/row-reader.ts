@@ -37,11 +37,7 @@ export async function* readTable(table: Table, name: string, context: ReaderCont
 }
 
 /** Reads JSON records: flat rows if there is a mapping or a dotted name, otherwise canonical items. */
-export function* readRecords(
-  records: readonly Json[],
-  name: string,
-  context: ReaderContext,
-): Iterable<Reading> {
+export function* readRecords(records: readonly Json[], name: string, context: ReaderContext): Iterable<Reading> {
   const isFlat = !context.mapping.isEmpty || records.some(hasDottedName);
   const reader = flatReader(context);
   const known = new Map<string, FlatColumnsInUse>();
@@ -67,8 +63,7 @@ function* readFlatRecord(
 ): Iterable<Reading> {
   const header = Object.keys(record);
   const key = JSON.stringify(header);
-  const columns =
-    flat.known.get(key) ?? columnsInUse(context.kind, context.mapping, header, { isTable: false });
+  const columns = flat.known.get(key) ?? columnsInUse(context.kind, context.mapping, header, { isTable: false });
   flat.known.set(key, columns);
   if (columns.issues.length === 0) yield* flat.reader.push({ origin, cells: columns.pick(record) });
   else for (const reason of columns.issues) yield { readError: { origin, reason } };
@@ -87,9 +82,7 @@ function flatReader(context: ReaderContext): FlatReader {
   if (kind !== 'route_plans') return { push: (row) => recordOf(row, context), end: () => [] };
   const fold = createPlanFold(mapping.fill, context);
   const toReading = (folded: Folded): Reading =>
-    'readError' in folded
-      ? folded
-      : itemOf({ ...folded.plan, options: folded.options }, folded.origin, context);
+    'readError' in folded ? folded : itemOf({ ...folded.plan, options: folded.options }, folded.origin, context);
   return {
     push: (row) => fold.push(row).map(toReading),
     end: () => fold.end().map(toReading),

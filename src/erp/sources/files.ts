@@ -80,8 +80,7 @@ function openFiles(settings: FilesSettings, context: SourceContext): ErpSource {
         throw folderFailure(thrown, folder);
       }
     },
-    acknowledge: (outcomes) =>
-      inFolder(folder, () => appendLateResults(folder, outcomes, isoInstant(clock.now()))),
+    acknowledge: (outcomes) => inFolder(folder, () => appendLateResults(folder, outcomes, isoInstant(clock.now()))),
     files: droppedFiles(settings, context, reading),
     returnExecutions: (stops) =>
       returns.add(() => inFolder(folder, () => writeReturns(join(folder, 'returns'), stops, context))),

@@ -74,8 +74,7 @@ async function sendOnce(
   body: Json | undefined,
   signal?: AbortSignal,
 ): Promise<{ answer: PlainResponse; content: Buffer }> {
-  const stream =
-    body === undefined ? client.stream(url, { signal }) : client.stream.post(url, { json: body, signal });
+  const stream = body === undefined ? client.stream(url, { signal }) : client.stream.post(url, { json: body, signal });
   let answer: PlainResponse | undefined;
   stream.once('response', (response: PlainResponse) => {
     answer = response;
@@ -104,11 +103,7 @@ function staysOnHost({ headers, url, request }: PlainResponse): boolean {
   return request.options.method === 'GET' && target?.origin === new URL(url).origin;
 }
 
-function statusFailure(
-  url: string,
-  { statusCode, headers }: PlainResponse,
-  nowMs: number,
-): RoadbookError | undefined {
+function statusFailure(url: string, { statusCode, headers }: PlainResponse, nowMs: number): RoadbookError | undefined {
   if (statusCode >= 200 && statusCode < 300) return undefined;
   const message = `The ERP answered ${withoutQuery(url)} with status ${statusCode}`;
   if (statusCode === 429 || statusCode >= 500) {

@@ -75,12 +75,7 @@ const OTHERWISE: Omit<Meaning, 'matches'> = {
 export function sqlFailure(thrown: unknown, statement: string): RoadbookError {
   if (thrown instanceof RoadbookError) return thrown;
   const code = codeOf(thrown);
-  const {
-    what,
-    hint,
-    isTemporary,
-    code: errorCode,
-  } = MEANINGS.find(({ matches }) => matches.test(code)) ?? OTHERWISE;
+  const { what, hint, isTemporary, code: errorCode } = MEANINGS.find(({ matches }) => matches.test(code)) ?? OTHERWISE;
   const message = `The ERP's database ${what} (${statement}, ${code})`;
   return new (isTemporary ? Retriable : Fatal)(message, { code: errorCode, hint });
 }

@@ -6,14 +6,7 @@ import { inBatches } from '../batches.ts';
 import type { Reading } from '../items/item.ts';
 import { prepareMapping } from '../rows/mapping.ts';
 import { type ReaderContext, readTable, type TableRow } from '../rows/row-reader.ts';
-import type {
-  ErpSource,
-  Outcome,
-  SharedSettings,
-  SourceContext,
-  SourceKind,
-  StopOutcome,
-} from '../source.ts';
+import type { ErpSource, Outcome, SharedSettings, SourceContext, SourceKind, StopOutcome } from '../source.ts';
 import { sqlFailure } from './sql-failure.ts';
 
 export interface SqlSettings extends SharedSettings {
@@ -43,11 +36,7 @@ function openSql(settings: SqlSettings, { kind, zone, reuseCodes }: SourceContex
     try {
       const first = await rows.next();
       if (first.done) return;
-      yield* readTable(
-        { header: Object.keys(first.value), rows: tableRows(first.value, rows) },
-        kind,
-        reader,
-      );
+      yield* readTable({ header: Object.keys(first.value), rows: tableRows(first.value, rows) }, kind, reader);
     } finally {
       await rows.return(undefined);
     }
@@ -94,10 +83,7 @@ interface PgConnection {
 }
 
 /** Keeps times without a zone as text. pg would read them in this machine's zone, not in that of the configuration. */
-function keepWallClocks(
-  connection: PgConnection,
-  done: (error: null, connection: PgConnection) => void,
-): void {
+function keepWallClocks(connection: PgConnection, done: (error: null, connection: PgConnection) => void): void {
   for (const type of WALL_CLOCK_TYPES) connection.setTypeParser?.(type, 'text', (text) => text);
   done(null, connection);
 }
@@ -143,9 +129,7 @@ async function* pagedRows(database: Knex, statement: string): AsyncGenerator<Sql
     await run('drop table if exists temp.roadbook_feed');
     await run(`create temp table roadbook_feed as ${statement}`);
     for (let after = 0; ; after += PAGE) {
-      const rows = await run(
-        `select * from temp.roadbook_feed where rowid > ${after} order by rowid limit ${PAGE}`,
-      );
+      const rows = await run(`select * from temp.roadbook_feed where rowid > ${after} order by rowid limit ${PAGE}`);
       yield* rows;
       if (rows.length < PAGE) return;
     }
@@ -199,14 +183,7 @@ async function runEach(
 const separateCasts = (statement: string, bindings: Bindings): string =>
   statement.replace(new RegExp(`::(?=(?:${Object.keys(bindings).join('|')})\\b)`, 'g'), ':: ');
 
-const outcomeBindings = ({
-  externalCode,
-  periodStart,
-  state,
-  remoteId,
-  message,
-  reasons,
-}: Outcome): Bindings => ({
+const outcomeBindings = ({ externalCode, periodStart, state, remoteId, message, reasons }: Outcome): Bindings => ({
   external_code: externalCode,
   period_start: periodStart,
   state,

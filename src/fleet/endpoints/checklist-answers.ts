@@ -10,11 +10,7 @@ export const checklistAnswers = listEndpoint({
   query: z.strictObject({
     /** The id of the execution. */
     id: recordId,
-    includes: includesOf([
-      'checklist_form_field',
-      'checklist_form_field.table',
-      'checklist_form_field.table.items',
-    ])
+    includes: includesOf(['checklist_form_field', 'checklist_form_field.table', 'checklist_form_field.table.items'])
       .min(1)
       .default(['checklist_form_field']),
   }),

@@ -5,10 +5,7 @@ import { categoryAsSent } from '../readings.ts';
 import { itemData } from '../request-fields.ts';
 
 /** The data of a create or change, with the category in the form that is sent. */
-export function pointOfInterestData({
-  point_of_interest_category_id: id,
-  ...fields
-}: Record<string, unknown>): object {
+export function pointOfInterestData({ point_of_interest_category_id: id, ...fields }: Record<string, unknown>): object {
   return id === undefined ? fields : { ...fields, point_of_interest_category: categoryAsSent(id as number) };
 }
 

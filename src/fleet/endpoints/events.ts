@@ -4,15 +4,7 @@ import { EVENT_CATEGORIES } from '../../core/code-lists.ts';
 import { withRules } from '../../core/field-rules.ts';
 import { listEndpoint } from '../endpoint.ts';
 import { EVENT_FORMS, EVENT_GROUPING } from '../readings.ts';
-import {
-  dateTime,
-  includesOf,
-  listedId,
-  nonEmptyText,
-  oneOfRule,
-  periodRule,
-  recordIds,
-} from '../request-fields.ts';
+import { dateTime, includesOf, listedId, nonEmptyText, oneOfRule, periodRule, recordIds } from '../request-fields.ts';
 
 export const events = listEndpoint({
   name: 'events',

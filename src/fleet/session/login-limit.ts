@@ -19,11 +19,7 @@ export interface LoginLimit {
   clearRejections(): Promise<void>;
 }
 
-export function createLoginLimit(
-  credentials: readonly string[],
-  memory: SessionMemory,
-  clock: Clock,
-): LoginLimit {
+export function createLoginLimit(credentials: readonly string[], memory: SessionMemory, clock: Clock): LoginLimit {
   const secret = JSON.stringify(credentials);
 
   /** The rejections of these credentials; those of other credentials do not count. */

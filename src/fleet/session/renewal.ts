@@ -60,12 +60,7 @@ export function createRenewal({ exchange, memory, log, setting }: RenewalDepende
   };
 }
 
-async function tryMode(
-  exchange: Exchange,
-  mode: RenewalMode,
-  old: Tokens,
-  context: ExchangeContext,
-): Promise<Trial> {
+async function tryMode(exchange: Exchange, mode: RenewalMode, old: Tokens, context: ExchangeContext): Promise<Trial> {
   if (mode === 'login' || (mode !== 'access-bearer' && old.refresh === undefined)) return 'rejected';
   const request = renew.prepare({ refreshToken: mode === 'body' ? old.refresh : undefined }, 'json');
   const bearer = mode === 'refresh-bearer' ? old.refresh : old.access;

@@ -80,13 +80,7 @@ function pauseOf(meaning: Meaning, answer: WireAnswer, nowMs: number): number | 
   return asked ?? (meaning.pause === 'always' ? DEFAULT_PAUSE_MS : undefined);
 }
 
-function asError(
-  message: string,
-  call: FailedCall,
-  meaning: Meaning,
-  cause: Error,
-  pauseMs?: number,
-): RoadbookError {
+function asError(message: string, call: FailedCall, meaning: Meaning, cause: Error, pauseMs?: number): RoadbookError {
   const { kind, code, hint } = readMeaning(meaning, call.kind);
   const details = { code: pauseMs === undefined || kind !== 'retriable' ? code : 'throttled', hint, cause };
   switch (kind) {
@@ -125,10 +119,7 @@ export function messageInBody(body: Buffer, redact: (text: string) => string): s
 
 function shortened(words: string, redact: (text: string) => string): string {
   const clean = redact(words.slice(0, MOST_READ_CHARACTERS));
-  return (words.length > MOST_READ_CHARACTERS ? clean.slice(0, -LONGEST_SECRET) : clean).slice(
-    0,
-    LONGEST_MESSAGE,
-  );
+  return (words.length > MOST_READ_CHARACTERS ? clean.slice(0, -LONGEST_SECRET) : clean).slice(0, LONGEST_MESSAGE);
 }
 
 function messagesIn(value: unknown, depth: number): string[] {
@@ -137,7 +128,5 @@ function messagesIn(value: unknown, depth: number): string[] {
   if (Array.isArray(value)) return value.slice(0, 5).flatMap((item) => messagesIn(item, depth + 1));
   if (typeof value !== 'object') return [];
   const fields = value as Record<string, unknown>;
-  return MESSAGE_FIELDS.flatMap((name) =>
-    Object.hasOwn(fields, name) ? messagesIn(fields[name], depth + 1) : [],
-  );
+  return MESSAGE_FIELDS.flatMap((name) => (Object.hasOwn(fields, name) ? messagesIn(fields[name], depth + 1) : []));
 }

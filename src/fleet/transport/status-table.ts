@@ -15,8 +15,7 @@ export interface Meaning {
 }
 
 const OVERLOADED = 'The service is overloaded or down; the call is retried at the next run.';
-const REJECTED =
-  'The service does not accept this request; compare its fields with the records of the account.';
+const REJECTED = 'The service does not accept this request; compare its fields with the records of the account.';
 
 /** By status; a status without a row uses the row of its class. */
 export const STATUS_TABLE: Readonly<Record<string, Meaning>> = {

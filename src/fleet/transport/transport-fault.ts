@@ -75,8 +75,7 @@ export function faultOf(signs: FaultSigns): FaultName {
   const fault = faultByCode(signs);
   // After the request was sent, a proxy may still break TLS, or a router may report the host as unreachable.
   if (signs.connected === true && (fault === 'tls' || fault === 'unreachable')) return 'connection_lost';
-  if (signs.connected === false && (fault === 'timed_out' || fault === 'connection_lost'))
-    return 'unreachable';
+  if (signs.connected === false && (fault === 'timed_out' || fault === 'connection_lost')) return 'unreachable';
   return fault;
 }
 

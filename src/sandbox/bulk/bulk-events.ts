@@ -43,11 +43,7 @@ const lengthOf = (parts: readonly DayPart[]): number =>
   parts.reduce((sum, part) => sum + part.template.bytes.length, 0);
 
 /** `[`, then the records in large chunks; the comma after the last record becomes `]`. */
-function* chunksOf(
-  vehicles: readonly Vehicle[],
-  parts: readonly DayPart[],
-  total: number,
-): Generator<Uint8Array> {
+function* chunksOf(vehicles: readonly Vehicle[], parts: readonly DayPart[], total: number): Generator<Uint8Array> {
   yield Buffer.from(total === 0 ? '[]' : '[');
   const longest = Math.max(0, ...parts.map((part) => part.template.bytes.length));
   let left = total;
@@ -78,9 +74,7 @@ const padded = (block: Buffer, width: number): Buffer => {
 /** The related objects as the first fields of a record, with the comma after them. */
 function relatedBytes(world: World, index: number, includes: readonly string[]): Buffer {
   const depot = depotOf(world.seed, index);
-  const fields = JSON.stringify(
-    relatedObjects(world, { vehicleIndex: index, from: depot, to: depot }, includes),
-  );
+  const fields = JSON.stringify(relatedObjects(world, { vehicleIndex: index, from: depot, to: depot }, includes));
   return Buffer.from(fields === '{}' ? '' : `${fields.slice(1, -1)},`);
 }
 
@@ -95,8 +89,7 @@ function dayParts(now: number, bulk: BulkEvents, wanted: EventQuery, width: numb
       const from = Math.max(0, Math.ceil((begin - day * DAY_MS) / SECOND_MS));
       const until = Math.min(LAST_SECOND, Math.floor((to - day * DAY_MS) / SECOND_MS));
       const key = `${from}-${until}`;
-      const template =
-        templates.get(key) ?? bulkTemplate(bulk.perVehiclePerDay, wanted, { from, until }, width);
+      const template = templates.get(key) ?? bulkTemplate(bulk.perVehiclePerDay, wanted, { from, until }, width);
       templates.set(key, template);
       if (template.bytes.length > 0) parts.push({ day, template });
     }

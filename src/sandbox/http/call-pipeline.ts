@@ -41,11 +41,7 @@ export interface RawRequest {
 const DEFAULT_LATENCY_MS = 1_000;
 const DEFAULT_DRIP_MS = 50;
 
-export async function serveCall(
-  dependencies: PipelineDependencies,
-  call: Call,
-  raw: RawRequest,
-): Promise<void> {
+export async function serveCall(dependencies: PipelineDependencies, call: Call, raw: RawRequest): Promise<void> {
   dependencies.ledger.arrived(call.name);
   let status: number | undefined;
   try {
@@ -78,19 +74,14 @@ async function answerOrFail(
     if (has(name)) dependencies.sessionFaults[name]();
   }
   const answer =
-    replacement(struck, dependencies.clock.wallNow()) ??
-    (await carryOut(dependencies, call, raw, text, struck));
+    replacement(struck, dependencies.clock.wallNow()) ?? (await carryOut(dependencies, call, raw, text, struck));
   if (await delayed(outgoing, struck, true)) return undefined;
   outgoing.setHeader('date', new Date(dependencies.clock.wallNow()).toUTCString());
   return await send(outgoing, answer, has);
 }
 
 /** Applies latency and hang, before or after the commit. True for a hang, which ends when the client gives up. */
-async function delayed(
-  outgoing: ServerResponse,
-  struck: readonly Fault[],
-  isCommitted: boolean,
-): Promise<boolean> {
+async function delayed(outgoing: ServerResponse, struck: readonly Fault[], isCommitted: boolean): Promise<boolean> {
   const here = struck.filter((fault) => (fault.after_commit ?? false) === isCommitted);
   const latency = here.find((fault) => fault.fault === 'latency');
   if (latency !== undefined) await waitOrClose(outgoing, latency.ms ?? DEFAULT_LATENCY_MS);

@@ -34,12 +34,13 @@ export const readCall = (name: CallName, path: string, handle: Call['handle']): 
   handle,
 });
 
-export const writeCall = (
-  name: CallName,
-  method: 'POST' | 'PUT',
-  path: string,
-  handle: Call['handle'],
-): Call => ({ name, method, path, needsBearer: true, handle });
+export const writeCall = (name: CallName, method: 'POST' | 'PUT', path: string, handle: Call['handle']): Call => ({
+  name,
+  method,
+  path,
+  needsBearer: true,
+  handle,
+});
 
 /** The `data` object that holds the fields of a write. */
 export function dataOf(body: unknown): Record<string, unknown> {

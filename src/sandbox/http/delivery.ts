@@ -31,11 +31,7 @@ export async function deliver(outgoing: ServerResponse, answer: Answer): Promise
 }
 
 /** Sends the answer in small chunks with a pause before each. */
-export async function deliverInDrips(
-  outgoing: ServerResponse,
-  answer: Answer,
-  pauseMs: number,
-): Promise<void> {
+export async function deliverInDrips(outgoing: ServerResponse, answer: Answer, pauseMs: number): Promise<void> {
   const { chunks, bytes } = bytesOf(answer);
   const body = Buffer.concat([...chunks]);
   const step = Math.max(1, Math.ceil(bytes / DRIP_CHUNKS));

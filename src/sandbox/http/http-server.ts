@@ -14,11 +14,7 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-export function createApp(
-  calls: readonly Call[],
-  dependencies: PipelineDependencies,
-  admin: Hono,
-): Hono<Env> {
+export function createApp(calls: readonly Call[], dependencies: PipelineDependencies, admin: Hono): Hono<Env> {
   const app = new Hono<Env>();
   app.route('/_sandbox', admin);
   for (const call of calls) {

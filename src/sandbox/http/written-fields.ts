@@ -65,8 +65,7 @@ export function requiredInstantField(fields: Fields, name: string): number {
 export function textListField(fields: Fields, name: string): string[] | null {
   const value = fields[name];
   if (isAbsent(value)) return null;
-  if (!Array.isArray(value) || !value.every((item) => typeof item === 'string'))
-    throw invalid(name, 'a list of texts');
+  if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) throw invalid(name, 'a list of texts');
   return value;
 }
 

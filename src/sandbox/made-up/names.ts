@@ -44,15 +44,7 @@ const SURNAMES = [
 ] as const;
 
 const BUSINESS = ['Mercado', 'Padaria', 'Farmácia', 'Papelaria', 'Empório', 'Oficina', 'Depósito'] as const;
-const BUSINESS_NAMES = [
-  'da Praça',
-  'do Bairro',
-  'Bela Vista',
-  'Boa Hora',
-  'do Campo',
-  'Estrela',
-  'União',
-] as const;
+const BUSINESS_NAMES = ['da Praça', 'do Bairro', 'Bela Vista', 'Boa Hora', 'do Campo', 'Estrela', 'União'] as const;
 
 const PEOPLE = GIVEN.length * SURNAMES.length ** 2;
 /** Coprime to PEOPLE (odd, not a multiple of five), so that the first 5,120 people of a kind have different names. */

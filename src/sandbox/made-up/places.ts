@@ -23,14 +23,7 @@ const STREETS = [
   'Rua Boa Vista',
 ] as const;
 
-const DISTRICTS = [
-  'Centro',
-  'Jardim América',
-  'Vila Nova',
-  'Bela Vista',
-  'Santo Antônio',
-  'Vila Mariana',
-] as const;
+const DISTRICTS = ['Centro', 'Jardim América', 'Vila Nova', 'Bela Vista', 'Santo Antônio', 'Vila Mariana'] as const;
 
 export function placeFor(...key: Key): Place {
   const random = seededRandom('place', ...key);
@@ -46,11 +39,9 @@ export function metresBetween(a: Place, b: Place): number {
 
 export const roundCoordinate = (value: number): number => Math.round(value * 1e6) / 1e6;
 
-const latitude = (random: Random): number =>
-  roundCoordinate(CITY.south + random.next() * (CITY.north - CITY.south));
+const latitude = (random: Random): number => roundCoordinate(CITY.south + random.next() * (CITY.north - CITY.south));
 
-const longitude = (random: Random): number =>
-  roundCoordinate(CITY.west + random.next() * (CITY.east - CITY.west));
+const longitude = (random: Random): number => roundCoordinate(CITY.west + random.next() * (CITY.east - CITY.west));
 
 const address = (random: Random): string =>
   `${random.pick(STREETS)}, ${random.int(1, 2_400)} - ${random.pick(DISTRICTS)}, São Paulo - SP`;

@@ -10,9 +10,7 @@ const STRIDE = 15_485_863;
 export function plateOf(seed: number, index: number): string {
   const half = Math.floor(index / 2);
   const start = 7_919 * (1 + (Math.abs(seed) % 10_000));
-  return index % 2 === 0
-    ? olderPlate((start + half * STRIDE) % OLDER)
-    : newerPlate((start + half * STRIDE) % NEWER);
+  return index % 2 === 0 ? olderPlate((start + half * STRIDE) % OLDER) : newerPlate((start + half * STRIDE) % NEWER);
 }
 
 function olderPlate(number: number): string {

@@ -68,10 +68,7 @@ function listAnswers(world: World, { query }: CallRequest) {
   const id = requiredInteger(query, 'id');
   const includes = requireCollection('includes', wordCollection(query, 'includes', ANSWER_INCLUDES));
   const one = findChecklist(world, id);
-  return listAnswer(
-    world.shapes,
-    one?.answers.map((answer) => answerRecord(world, one, answer, includes)) ?? [],
-  );
+  return listAnswer(world.shapes, one?.answers.map((answer) => answerRecord(world, one, answer, includes)) ?? []);
 }
 
 function pictureAnswer(shapes: Shapes, base64: string): Answer {

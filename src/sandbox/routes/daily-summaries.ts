@@ -33,9 +33,7 @@ function querySummaries(world: World, { query }: CallRequest) {
   }
   const fieldsName = query.has('aggregated_field') ? 'aggregated_field' : 'aggregated_fields';
   const subjects = wordCollection(query, fieldsName, SUBJECTS) ?? ['vehicle'];
-  const vehicles = requireCollection('vehicles_id', integerCollection(query, 'vehicles_id')).map(
-    vehicleIds.indexOf,
-  );
+  const vehicles = requireCollection('vehicles_id', integerCollection(query, 'vehicles_id')).map(vehicleIds.indexOf);
   const drivers = (integerCollection(query, 'driver_ids') ?? []).map(driverIds.indexOf);
   const includes = wordCollection(query, 'includes', INCLUDES) ?? [];
   const isWanted = (index: number | undefined): index is number =>

@@ -3,13 +3,7 @@
 import { isJsonObject } from '../../core/glossary.ts';
 import { Rejection } from '../http/answer.ts';
 import { type Call, type CallRequest, dataOf, readCall, writeCall } from '../http/call.ts';
-import {
-  collection,
-  optionalInteger,
-  optionalWord,
-  type Query,
-  requireParameter,
-} from '../http/parameters.ts';
+import { collection, optionalInteger, optionalWord, type Query, requireParameter } from '../http/parameters.ts';
 import { listAnswer, writtenAnswer } from '../http/shapes.ts';
 import { booleanField, requiredText, textField } from '../http/written-fields.ts';
 import { allDrivers, type DriverRecord, type WrittenAgent, writtenAgentRecord } from '../world/drivers.ts';
@@ -49,8 +43,7 @@ function listDrivers(world: World, { query }: CallRequest) {
 
 function driverFilter(query: Query): (driver: DriverRecord) => boolean {
   const word = requireParameter(query, 'is_deliveryman').toLowerCase();
-  if (!['0', '1', 'true', 'false'].includes(word))
-    throw new Rejection(422, 'is_deliveryman: must be a Boolean');
+  if (!['0', '1', 'true', 'false'].includes(word)) throw new Rejection(422, 'is_deliveryman: must be a Boolean');
   const wantsAgents = word === '1' || word === 'true';
   const id = optionalInteger(query, 'id');
   const categories = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];

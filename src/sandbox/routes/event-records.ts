@@ -22,11 +22,7 @@ export const EVENT_INCLUDES = [
   'poi_end',
 ] as const;
 
-export function eventRecord(
-  world: World,
-  event: TrackedEvent,
-  includes: readonly string[],
-): Record<string, unknown> {
+export function eventRecord(world: World, event: TrackedEvent, includes: readonly string[]): Record<string, unknown> {
   return {
     id: event.id,
     event_category: event.category,

@@ -26,7 +26,5 @@ function queryEvents(world: World, { query }: CallRequest): Answer {
 
 function eventsOf(world: World, index: number, wanted: EventQuery): TrackedEvent[] {
   const found = new Set(wanted.periods.flatMap(({ begin, end }) => arrivedEvents(world, index, begin, end)));
-  return [...found].filter(
-    (event) => event.category === wanted.category && event.distanceM >= wanted.leastDistance,
-  );
+  return [...found].filter((event) => event.category === wanted.category && event.distanceM >= wanted.leastDistance);
 }

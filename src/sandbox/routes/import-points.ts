@@ -4,13 +4,7 @@ import { isJsonObject } from '../../core/glossary.ts';
 import { isCoordinate } from '../http/written-fields.ts';
 import { metresBetween, type Place, placeFor, roundCoordinate } from '../made-up/places.ts';
 import { SECOND_MS } from '../world/company-time.ts';
-import {
-  isTerminus,
-  POINT_TYPES,
-  type PointDraft,
-  type PointType,
-  travelSeconds,
-} from '../world/route-draft.ts';
+import { isTerminus, POINT_TYPES, type PointDraft, type PointType, travelSeconds } from '../world/route-draft.ts';
 
 export interface WrongLine {
   /** Position in the given list, from 1. */
@@ -29,10 +23,7 @@ export interface ImportPoint {
 const DEFAULT_DELIVERY_S = 600;
 const TYPE_NAMES = Object.keys(POINT_TYPES).join(', ');
 
-export function parsePoints(
-  given: readonly unknown[],
-  seed: number,
-): { points: ImportPoint[]; wrong: WrongLine[] } {
+export function parsePoints(given: readonly unknown[], seed: number): { points: ImportPoint[]; wrong: WrongLine[] } {
   const points: ImportPoint[] = [];
   const wrong: WrongLine[] = [];
   given.forEach((one, i) => {
@@ -59,10 +50,8 @@ function typeOf(given: unknown): PointType | undefined {
 function placeOf(fields: Record<string, unknown>, seed: number): Place | string {
   const { latitude, longitude } = fields;
   const address = addressText(fields.address);
-  const hasCoordinates =
-    latitude !== undefined && latitude !== null && longitude !== undefined && longitude !== null;
-  if (!hasCoordinates)
-    return address === '' ? 'address or coordinates: one is required' : geocoded(address, seed);
+  const hasCoordinates = latitude !== undefined && latitude !== null && longitude !== undefined && longitude !== null;
+  if (!hasCoordinates) return address === '' ? 'address or coordinates: one is required' : geocoded(address, seed);
   if (!isCoordinate('latitude', latitude)) return 'latitude: out of range';
   if (!isCoordinate('longitude', longitude)) return 'longitude: out of range';
   return {
@@ -130,11 +119,9 @@ export function draftPoints(
   let before = ordered[0]?.place;
   return ordered.map((point, i) => {
     const { given } = point;
-    const distanceM =
-      i === 0 || before === undefined ? 0 : Math.round(metresBetween(before, point.place) * 1.35);
+    const distanceM = i === 0 || before === undefined ? 0 : Math.round(metresBetween(before, point.place) * 1.35);
     at += i === 0 ? 0 : travelSeconds(distanceM) * SECOND_MS;
-    const durationS =
-      typeof given.delivery_time === 'number' ? Math.round(given.delivery_time) : DEFAULT_DELIVERY_S;
+    const durationS = typeof given.delivery_time === 'number' ? Math.round(given.delivery_time) : DEFAULT_DELIVERY_S;
     const scheduledAt = at;
     at += durationS * SECOND_MS;
     before = point.place;
@@ -159,8 +146,6 @@ export function draftPoints(
 }
 
 function capacityOf(items: readonly unknown[]): number | null {
-  const needs = items.map((item) =>
-    isJsonObject(item) && typeof item.capacity === 'number' ? item.capacity : 0,
-  );
+  const needs = items.map((item) => (isJsonObject(item) && typeof item.capacity === 'number' ? item.capacity : 0));
   return needs.length === 0 ? null : needs.reduce((sum, need) => sum + need, 0);
 }

@@ -9,21 +9,12 @@ import { planStatusAt, type RouteRun, type Stop } from '../world/route-run.ts';
 import type { World } from '../world/world.ts';
 import { vehicleIdentity } from './vehicle-records.ts';
 
-const RETURN_REASONS = [
-  'Customer absent',
-  'Refused by the customer',
-  'Address not found',
-  'Damaged goods',
-] as const;
+const RETURN_REASONS = ['Customer absent', 'Refused by the customer', 'Address not found', 'Damaged goods'] as const;
 const MANUAL_REASONS = ['Confirmed by telephone', 'Proof sent later'] as const;
 
 const kilometres = (metres: number): number => Math.round(metres / 10) / 100;
 
-export function planRecord(
-  world: World,
-  run: RouteRun,
-  includes: readonly string[],
-): Record<string, unknown> {
+export function planRecord(world: World, run: RouteRun, includes: readonly string[]): Record<string, unknown> {
   const { draft } = run;
   const { points, vehicleIndex } = draft;
   const wantsPoints = includes.some((name) => name.split('.')[0] === 'route_points');
@@ -58,9 +49,7 @@ function vehicleObject(world: World, index: number | null, includes: readonly st
 }
 
 function userObject({ draft }: RouteRun): unknown {
-  return draft.userId === null
-    ? null
-    : { id: draft.userId, name: draft.userName, login: `user${draft.userId}` };
+  return draft.userId === null ? null : { id: draft.userId, name: draft.userName, login: `user${draft.userId}` };
 }
 
 function pointsOf(world: World, run: RouteRun, includes: readonly string[]): unknown[] {

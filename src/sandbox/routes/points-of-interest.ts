@@ -49,11 +49,7 @@ function listPoints(world: World, { query }: CallRequest) {
   );
 }
 
-function pointFrom(
-  data: Record<string, unknown>,
-  id: number,
-  before: PointOfInterest | undefined,
-): PointOfInterest {
+function pointFrom(data: Record<string, unknown>, id: number, before: PointOfInterest | undefined): PointOfInterest {
   return {
     id,
     title: requiredText(data, 'title'),
@@ -68,9 +64,7 @@ function pointFrom(
 
 function categoryFrom(data: Record<string, unknown>): number | null {
   const object = data.point_of_interest_category;
-  const id = isJsonObject(object)
-    ? integerField(object, 'id')
-    : integerField(data, 'point_of_interest_category_id');
+  const id = isJsonObject(object) ? integerField(object, 'id') : integerField(data, 'point_of_interest_category_id');
   if (id !== null && POINT_CATEGORIES[id] === undefined) {
     throw new Rejection(422, 'point_of_interest_category: must have an id from 0 to 9');
   }

@@ -17,13 +17,7 @@ import { plateOf } from '../made-up/plates.ts';
 import type { WrittenAgent } from '../world/drivers.ts';
 import type { RouteDraft } from '../world/route-draft.ts';
 import type { World } from '../world/world.ts';
-import {
-  draftPoints,
-  type ImportPoint,
-  inDrivingOrder,
-  parsePoints,
-  type WrongLine,
-} from './import-points.ts';
+import { draftPoints, type ImportPoint, inDrivingOrder, parsePoints, type WrongLine } from './import-points.ts';
 
 export interface ImportResult {
   draft: RouteDraft | undefined;
@@ -52,8 +46,7 @@ export function importPlan(world: World, body: unknown): ImportResult {
   const startAt = requiredInstantField(data, 'date_time_start');
   const endAt = requiredInstantField(data, 'date_time_end');
   const externalCode = requiredText(data, 'external_code');
-  if (!Array.isArray(data.route_points))
-    throw new Rejection(422, 'route_points: is required and must be a list');
+  if (!Array.isArray(data.route_points)) throw new Rejection(422, 'route_points: is required and must be a list');
 
   const crew = crewOf(world, data);
   if (typeof crew === 'string') return rejectedPlan(externalCode, crew, []);

@@ -74,8 +74,7 @@ async function isRenewable(
   inBody: unknown,
 ): Promise<boolean> {
   const takes = (way: Renewal): boolean => renewal === way || renewal === 'any';
-  if (takes('refresh-bearer') && bearer !== undefined && (await tokens.accepts('refresh', bearer)))
-    return true;
+  if (takes('refresh-bearer') && bearer !== undefined && (await tokens.accepts('refresh', bearer))) return true;
   if (takes('access-bearer') && bearer !== undefined && (await tokens.acceptsForRenewal(bearer))) return true;
   return takes('body') && typeof inBody === 'string' && (await tokens.accepts('refresh', inBody));
 }

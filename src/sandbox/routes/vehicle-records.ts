@@ -56,11 +56,7 @@ export function vehicleIdentity(seed: number, index: number): VehicleIdentity {
   };
 }
 
-export function vehicleRecord(
-  world: World,
-  index: number,
-  includes: readonly string[],
-): Record<string, unknown> {
+export function vehicleRecord(world: World, index: number, includes: readonly string[]): Record<string, unknown> {
   const { seed } = world;
   const identity = vehicleIdentity(seed, index);
   const createdAt = world.roster.life(index)?.createdAt ?? 0;

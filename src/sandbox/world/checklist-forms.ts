@@ -45,12 +45,7 @@ const PRESENCE: AnswerTable = {
   ],
 };
 
-const form = (
-  id: number,
-  name: string,
-  icon: string,
-  fields: [string, AnswerTable, boolean][],
-): ChecklistForm => ({
+const form = (id: number, name: string, icon: string, fields: [string, AnswerTable, boolean][]): ChecklistForm => ({
   id,
   name,
   icon,

@@ -75,18 +75,13 @@ export function checklistsBetween(world: World, from: number, to: number): Check
   for (const index of world.roster.listedBetween(startOfDay(first), startOfDay(last + 1))) {
     for (let day = first; day <= last; day++) {
       const one = checklistOn(world, index, day);
-      if (one !== undefined && one.visibleAt <= now && one.executedAt >= from && one.executedAt <= to)
-        found.push(one);
+      if (one !== undefined && one.visibleAt <= now && one.executedAt >= from && one.executedAt <= to) found.push(one);
     }
   }
   return found.sort((a, b) => a.executedAt - b.executedAt || a.id - b.id);
 }
 
-export function checklistRecord(
-  world: World,
-  one: Checklist,
-  includes: readonly string[],
-): Record<string, unknown> {
+export function checklistRecord(world: World, one: Checklist, includes: readonly string[]): Record<string, unknown> {
   const { form, index } = one;
   const place = depotOf(world.seed, index);
   const risky = one.answers.filter((answer) => answer.riskLevel === 'H').length;
@@ -97,9 +92,7 @@ export function checklistRecord(
       ? { checklist_form: { id: form.id, name: form.name, icon: form.icon } }
       : {}),
     user_id: one.userId,
-    ...(includes.includes('user')
-      ? { user: { id: one.userId, name: personName(world.seed, 'driver', index) } }
-      : {}),
+    ...(includes.includes('user') ? { user: { id: one.userId, name: personName(world.seed, 'driver', index) } } : {}),
     customer_id: 1,
     date_executed: world.instant(one.executedAt),
     date_created: world.instant(one.visibleAt),
@@ -110,20 +103,13 @@ export function checklistRecord(
     count_medium_risk: 0,
     count_low_risk: one.answers.length - risky,
     receipt_email: '',
-    identifier_fields: [
-      { value: plateOf(world.seed, index), form_field_id: form.id * 100, form_field_name: 'Plate' },
-    ],
+    identifier_fields: [{ value: plateOf(world.seed, index), form_field_id: form.id * 100, form_field_name: 'Plate' }],
     signature: imageHash(world.seed, 'checklist signature', one.id),
     executed: [],
   };
 }
 
-export function answerRecord(
-  world: World,
-  one: Checklist,
-  answer: ChecklistAnswer,
-  includes: readonly string[],
-) {
+export function answerRecord(world: World, one: Checklist, answer: ChecklistAnswer, includes: readonly string[]) {
   const { table, ...field } = answer.field;
   const withTable = includes.some((name) => name.startsWith('checklist_form_field.table'));
   const withItems = includes.includes('checklist_form_field.table.items');
@@ -140,9 +126,7 @@ export function answerRecord(
       : {
           checklist_form_field: {
             ...field,
-            ...(withTable
-              ? { table: { ...tableFields, date_created, ...(withItems ? { items } : {}) } }
-              : {}),
+            ...(withTable ? { table: { ...tableFields, date_created, ...(withItems ? { items } : {}) } } : {}),
           },
         }),
   };

@@ -23,5 +23,4 @@ export const weekdayOf = (day: number): number => (day + 4) % 7;
 export const dateText = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
 /** The local wall clock of an instant with its offset: `2026-11-15T08:30:00-03:00`. */
-export const offsetText = (at: number): string =>
-  `${new Date(at + OFFSET_MS).toISOString().slice(0, 19)}-03:00`;
+export const offsetText = (at: number): string => `${new Date(at + OFFSET_MS).toISOString().slice(0, 19)}-03:00`;

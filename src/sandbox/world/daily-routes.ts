@@ -7,15 +7,7 @@ import { metresBetween, type Place, placeFor } from '../made-up/places.ts';
 import { plateOf } from '../made-up/plates.ts';
 import { type Random, seededRandom } from '../made-up/seeded-random.ts';
 import { memoize } from './bounded-cache.ts';
-import {
-  dateText,
-  FOUNDING_DAY,
-  HOUR_MS,
-  MINUTE_MS,
-  SECOND_MS,
-  startOfDay,
-  weekdayOf,
-} from './company-time.ts';
+import { dateText, FOUNDING_DAY, HOUR_MS, MINUTE_MS, SECOND_MS, startOfDay, weekdayOf } from './company-time.ts';
 import type { FleetRoster } from './fleet-roster.ts';
 import { isTerminus, type PointDraft, type RouteDraft, travelSeconds } from './route-draft.ts';
 
@@ -35,12 +27,7 @@ export const depotOf = (seed: number, index: number): Place => placeFor(seed, 'd
 const customerPlaces = memoize(4 * CUSTOMERS, (key) => placeFor('customer', key));
 export const customerPlace = (seed: number, customer: number): Place => customerPlaces(`${seed}:${customer}`);
 
-export function dailyRoute(
-  seed: number,
-  roster: FleetRoster,
-  index: number,
-  day: number,
-): DailyRoute | undefined {
+export function dailyRoute(seed: number, roster: FleetRoster, index: number, day: number): DailyRoute | undefined {
   if (day < FOUNDING_DAY || !roster.worksOn(index, day)) return undefined;
   const random = seededRandom(seed, 'route', index, day);
   if (!random.chance(weekdayOf(day) === 0 ? 0.15 : 0.93)) return undefined;

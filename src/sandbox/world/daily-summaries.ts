@@ -56,8 +56,7 @@ function correction(world: World, index: number, day: number): number {
 const seconds = (events: readonly TrackedEvent[]): number =>
   events.reduce((sum, event) => sum + (event.endAt - event.beginAt) / 1_000, 0);
 
-const metres = (events: readonly TrackedEvent[]): number =>
-  events.reduce((sum, event) => sum + event.distanceM, 0);
+const metres = (events: readonly TrackedEvent[]): number => events.reduce((sum, event) => sum + event.distanceM, 0);
 
 function fold(events: readonly TrackedEvent[], factor: number): Summary {
   const of = (category: number): TrackedEvent[] => events.filter((event) => event.category === category);
@@ -97,9 +96,7 @@ function fold(events: readonly TrackedEvent[], factor: number): Summary {
 
 /** Adds up several summaries; the top speed is the maximum and the average speed the mean. */
 export function accumulate(summaries: readonly Summary[]): Summary {
-  const entries = SUMMARY_NUMBERS.map(
-    (name) => [name, summaries.reduce((sum, one) => sum + one[name], 0)] as const,
-  );
+  const entries = SUMMARY_NUMBERS.map((name) => [name, summaries.reduce((sum, one) => sum + one[name], 0)] as const);
   const total = Object.fromEntries(entries) as Summary;
   const mean = summaries.length === 0 ? 0 : total.speed_average / summaries.length;
   return {

@@ -35,9 +35,7 @@ function driverRecord(world: World, index: number, includes: readonly string[]):
     rg: String(random.int(10_000_000, 99_999_999)),
     company_registry: `R${String(index + 1).padStart(5, '0')}`,
     email: random.chance(0.5) ? `driver${index + 1}@example.com` : null,
-    phone_number: random.chance(0.8)
-      ? `+55 11 9${random.int(1_000, 9_999)}-${random.int(1_000, 9_999)}`
-      : null,
+    phone_number: random.chance(0.8) ? `+55 11 9${random.int(1_000, 9_999)}-${random.int(1_000, 9_999)}` : null,
     is_deliveryman: isAgent(index),
     identifier: random.chance(0.7) ? String(random.int(100_000, 999_999)) : null,
     user_id: userIds.of(index),

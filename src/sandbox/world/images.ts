@@ -60,12 +60,7 @@ function encodePng(width: number, height: number, pixels: Buffer): Buffer {
     rows.push(Buffer.of(0), pixels.subarray(y * width * 3, (y + 1) * width * 3));
   }
   const data = deflateSync(Buffer.concat(rows));
-  return Buffer.concat([
-    SIGNATURE,
-    chunk('IHDR', header),
-    chunk('IDAT', data),
-    chunk('IEND', Buffer.alloc(0)),
-  ]);
+  return Buffer.concat([SIGNATURE, chunk('IHDR', header), chunk('IDAT', data), chunk('IEND', Buffer.alloc(0))]);
 }
 
 function chunk(name: string, data: Buffer): Buffer {

@@ -6,16 +6,7 @@ import { personName } from '../made-up/names.ts';
 import { placeFor } from '../made-up/places.ts';
 import { seededRandom } from '../made-up/seeded-random.ts';
 import { vehicleIdentity } from '../routes/vehicle-records.ts';
-import {
-  DAY_MS,
-  dateText,
-  dayOf,
-  FOUNDING_DAY,
-  HOUR_MS,
-  MINUTE_MS,
-  startOfDay,
-  weekdayOf,
-} from './company-time.ts';
+import { DAY_MS, dateText, dayOf, FOUNDING_DAY, HOUR_MS, MINUTE_MS, startOfDay, weekdayOf } from './company-time.ts';
 import { depotOf } from './daily-routes.ts';
 import type { World } from './world.ts';
 
@@ -85,8 +76,7 @@ export function itineraryRecord(world: World, one: Itinerary, includes: readonly
   const driverIndex = one.driverId === null ? undefined : driverIds.indexOf(one.driverId);
   const hasVehicle = includes.includes('vehicle') && vehicleIndex !== undefined;
   const hasDriver = includes.includes('driver') && driverIndex !== undefined;
-  const position = (name: string, at: number) =>
-    includes.includes(name) ? positionAt(world, one, at) : null;
+  const position = (name: string, at: number) => (includes.includes(name) ? positionAt(world, one, at) : null);
   return {
     id: one.id,
     ...{

@@ -29,10 +29,7 @@ export interface Journal {
 
 const KINDS: readonly WrittenKind[] = ['route_plan', 'point_of_interest', 'agent', 'itinerary'];
 
-export function createJournal(
-  stateFile: string | undefined,
-  onEntry: (entry: JournalEntry) => void,
-): Journal {
+export function createJournal(stateFile: string | undefined, onEntry: (entry: JournalEntry) => void): Journal {
   const latest = new Map(KINDS.map((kind) => [kind, new Map<number, JournalEntry>()]));
   const created = new Map(KINDS.map((kind) => [kind, new Map<number, number>()]));
 

@@ -71,8 +71,7 @@ function* generatedPlans(world: World, { from, to, vehicle }: PlanSearch): Gener
   const today = dayOf(world.now());
   const first = from === undefined ? FOUNDING_DAY : Math.max(FOUNDING_DAY, dayOf(from) - 1);
   const last = to === undefined ? today + 1 : Math.min(today + 1, dayOf(to));
-  const vehicles =
-    vehicle === undefined ? roster.listedBetween(startOfDay(first), startOfDay(last + 1)) : [vehicle];
+  const vehicles = vehicle === undefined ? roster.listedBetween(startOfDay(first), startOfDay(last + 1)) : [vehicle];
   for (const index of vehicles) {
     const life = roster.life(index);
     if (life === undefined) continue;

@@ -22,8 +22,7 @@ export const jobConditions = (jobs: readonly JobStatus[]): Condition[] =>
       return { subject, state: health, text: `${name} is failing: ${why}` };
     }
     if (health === 'late') {
-      const since =
-        last_success_at === null ? 'it has never succeeded' : `its last success was ${last_success_at}`;
+      const since = last_success_at === null ? 'it has never succeeded' : `its last success was ${last_success_at}`;
       const why =
         last_run?.status === 'partial' && last_run.error !== null
           ? `a part of its last run failed (${last_run.error})`

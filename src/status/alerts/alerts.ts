@@ -6,12 +6,7 @@ import type { Log } from '../../core/log.ts';
 import type { Redactor } from '../../core/text/redaction.ts';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { createLoop } from '../../core/time/loop.ts';
-import {
-  claimAlert,
-  NOTHING_REPORTED,
-  recordAlert,
-  reportedStates,
-} from '../../warehouse/control/alert-store.ts';
+import { claimAlert, NOTHING_REPORTED, recordAlert, reportedStates } from '../../warehouse/control/alert-store.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import type { Condition } from './alert-conditions.ts';
 import { sendToWebhook } from './webhook.ts';
@@ -63,18 +58,14 @@ export function createAlerts(dependencies: AlertDependencies): Alerts {
       await recordAlert(engine, subject, state, clock.now());
       log.info({ event: 'alert_sent', subject, state, was }, 'alert sent');
     } catch (error) {
-      if (!stopping.signal.aborted)
-        log.warn({ event: 'alert_failed', subject, err: error }, 'alert not sent');
+      if (!stopping.signal.aborted) log.warn({ event: 'alert_failed', subject, err: error }, 'alert not sent');
     }
   }
 
   const loop = createLoop(
     clock,
     EVERY_MS,
-    () =>
-      runOnce().catch((error) =>
-        log.warn({ event: 'alert_failed', err: error }, 'alert conditions not checked'),
-      ),
+    () => runOnce().catch((error) => log.warn({ event: 'alert_failed', err: error }, 'alert conditions not checked')),
     { restFirst: true },
   );
 

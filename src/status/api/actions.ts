@@ -45,10 +45,7 @@ interface RequestedAction {
 export function actions(dependencies: StatusServerDependencies, onDone: () => void): Hono {
   const { engine, clock, redactor, orders } = dependencies;
 
-  async function carryOutAudited(
-    c: Context,
-    { action, subject, carryOut }: RequestedAction,
-  ): Promise<Response> {
+  async function carryOutAudited(c: Context, { action, subject, carryOut }: RequestedAction): Promise<Response> {
     const request = {
       at: isoInstant(clock.now()),
       action,
@@ -98,9 +95,7 @@ export function actions(dependencies: StatusServerDependencies, onDone: () => vo
       carryOut,
     });
   }
-  app.post('/outbox/retry', (c) =>
-    onEntry(c, 'retry', (request) => (request.not_there ? assertAbsent : retry)),
-  );
+  app.post('/outbox/retry', (c) => onEntry(c, 'retry', (request) => (request.not_there ? assertAbsent : retry)));
   app.post('/outbox/cancel', (c) => onEntry(c, 'cancel', ({ force }) => cancel({ isForced: force })));
   app.post('/outbox/retry-many', (c) => onMany(c, 'retry', retry, 'retried'));
   app.post('/outbox/cancel-many', (c) => onMany(c, 'cancel', cancel({ isForced: false }), 'cancelled'));
@@ -135,10 +130,7 @@ function knownJob(name: string, { jobs }: StatusServerDependencies): string {
   throw new ApiError(404, 'no_such_job', 'No job has this name', suggest(name, names) ?? 'See /api/status.');
 }
 
-async function namedEntry(
-  { kind, code, use }: z.output<typeof entryRequest>,
-  { engine }: StatusServerDependencies,
-) {
+async function namedEntry({ kind, code, use }: z.output<typeof entryRequest>, { engine }: StatusServerDependencies) {
   const uses = await engine.read((sql) => entriesNamed(sql, code, kind));
   const entry = uses.find(({ code_use }) => code_use === use);
   if (entry === undefined) throw notFound('The outbox has no such entry');
@@ -152,8 +144,7 @@ async function body<T>(c: Context, schema: z.ZodType<T>): Promise<T> {
   if (length === undefined || Number(length) > LARGEST_BODY) throw tooLarge();
   const parsed = schema.safeParse(await c.req.json().catch(() => undefined));
   if (parsed.success) return parsed.data;
-  const hint =
-    'Send JSON, as in {"kind": "route_plans", "code": "…"}, {"states": ["rejected"]} or {"id": "…"}.';
+  const hint = 'Send JSON, as in {"kind": "route_plans", "code": "…"}, {"states": ["rejected"]} or {"id": "…"}.';
   throw new ApiError(400, 'bad_request', 'The body does not match the action', hint);
 }
 

@@ -42,9 +42,7 @@ export function config({ engine, clock, running, refusedEdit, redactor, jobs }: 
 function durationsOf(jobs: ConfigApiDependencies['jobs']): ReadonlySet<string> {
   const names = jobs.flatMap(({ options }) =>
     Object.entries(options.shape).flatMap(([name, schema]) => {
-      const parsed = (
-        schema as { safeParse(value: unknown): { success: boolean; data?: unknown } }
-      ).safeParse('1h');
+      const parsed = (schema as { safeParse(value: unknown): { success: boolean; data?: unknown } }).safeParse('1h');
       return parsed.success && parsed.data === 3_600_000 ? [name] : [];
     }),
   );

@@ -49,9 +49,7 @@ export function maskedRecord(record: unknown, table: Table | undefined): unknown
 
 /** The key of a record for display. If any part of the key may name a person, all of it is hidden. */
 function maskedKey(key: string | null, table: Table | undefined): string | null {
-  const isHarmless = table?.key.every((name) =>
-    table.columns.some((each) => each.name === name && !each.personal),
-  );
+  const isHarmless = table?.key.every((name) => table.columns.some((each) => each.name === name && !each.personal));
   return key === null || isHarmless === true ? key : hidden(key);
 }
 
@@ -59,9 +57,7 @@ function mask(value: unknown, path: readonly string[], shown: ReadonlySet<string
   if (value === null) return null;
   if (Array.isArray(value)) return value.map((item) => mask(item, path, shown));
   if (typeof value === 'object') {
-    return Object.fromEntries(
-      Object.entries(value).map(([key, inner]) => [key, mask(inner, [...path, key], shown)]),
-    );
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, mask(inner, [...path, key], shown)]));
   }
   return shown.has(path.join('.')) ? value : hidden(value);
 }

@@ -39,11 +39,7 @@ function doneAt({ status, executed_at, changed_at }: DayStop, toMs: number): num
   return status === null || status === 'P' ? undefined : Math.min(Date.parse(changed_at), toMs - 1);
 }
 
-export function dayChart(
-  stops: readonly DayStop[],
-  period: { from: string; to: string },
-  nowMs: number,
-): DayChart {
+export function dayChart(stops: readonly DayStop[], period: { from: string; to: string }, nowMs: number): DayChart {
   const fromMs = Date.parse(period.from);
   const toMs = Date.parse(period.to);
   const ends = binEnds(fromMs, toMs);

@@ -76,7 +76,6 @@ const recentRun = (run: RunRow): RecentRun => ({
   run_id: run.run_id,
   status: run.status,
   started_at: run.started_at,
-  seconds:
-    run.finished_at === null ? null : (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1_000,
+  seconds: run.finished_at === null ? null : (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1_000,
   rows: Math.max(run.inserted + run.updated, run.sent),
 });

@@ -11,9 +11,7 @@ const DAY_MS = 86_400_000;
 /** The timeline shows at most this many runs, the newest ones. */
 const MOST_BARS = 5_000;
 
-export function runs(
-  dependencies: Pick<StatusServerDependencies, 'engine' | 'clock' | 'jobs' | 'logTail'>,
-): Hono {
+export function runs(dependencies: Pick<StatusServerDependencies, 'engine' | 'clock' | 'jobs' | 'logTail'>): Hono {
   const { engine, clock, jobs, logTail } = dependencies;
   const all = jobs.map(({ name }) => name);
   const app = new Hono();

@@ -69,10 +69,7 @@ export function callBudget(jobs: readonly BudgetJob[], perMinute: number, nowMs:
   };
 }
 
-function jobBudget(
-  name: string,
-  by: { calls: number; minutes: number; runs: number; basis: string },
-): JobBudget {
+function jobBudget(name: string, by: { calls: number; minutes: number; runs: number; basis: string }): JobBudget {
   return {
     name,
     calls_per_run: rounded(by.calls),

@@ -123,11 +123,7 @@ function tableSizes(rows: Record<string, number>, { engine, retention }: SizingI
 }
 
 /** New rows of a day, each counted as often as its job reads it. */
-function recordsADay(
-  jobs: readonly SizingJob[],
-  { jobs: budgets }: CallBudget,
-  rows: Record<string, number>,
-): number {
+function recordsADay(jobs: readonly SizingJob[], { jobs: budgets }: CallBudget, rows: Record<string, number>): number {
   const each = jobs.map((job) => {
     const runs = budgets.find(({ name }) => name === job.name)?.runs_per_day ?? 0;
     if (runs === 0) return 0;

@@ -11,10 +11,7 @@ export function checkRuntime(version: string): CheckOutcome {
   const major = Number(version.replace(/^v/, '').split('.')[0]);
   return major >= NODE.from && major < NODE.below
     ? ok(`Node ${version}`)
-    : warn(
-        `Node ${version}`,
-        `Use Node ${NODE.from}: start Roadbook with npx or npm, which use the pinned version.`,
-      );
+    : warn(`Node ${version}`, `Use Node ${NODE.from}: start Roadbook with npx or npm, which use the pinned version.`);
 }
 
 /** Governments change time zone rules at short notice; data older than this may be wrong. */
@@ -59,23 +56,14 @@ async function freeBytes(folder: string): Promise<{ folder: string; bytes: numbe
 }
 
 /** Whether the address is free for the status page, or a running daemon already serves it. */
-export async function checkStatusAddress({
-  host,
-  port,
-}: {
-  host: string;
-  port: number;
-}): Promise<CheckOutcome> {
+export async function checkStatusAddress({ host, port }: { host: string; port: number }): Promise<CheckOutcome> {
   const at = `${host}:${port}`;
   const code = await listenCode(host, port);
   if (code === undefined) return ok(`${at} is free for the status page`);
   if (code === 'EADDRINUSE') {
     return (await isAlive(host, port))
       ? ok(`${at} is served by a running daemon`)
-      : warn(
-          `${at} is in use by another program`,
-          'Set status.port to a free port, or to 0 for any free port.',
-        );
+      : warn(`${at} is in use by another program`, 'Set status.port to a free port, or to 0 for any free port.');
   }
   return warn(`${at} cannot be used (${code})`, 'Check status.host and status.port.');
 }

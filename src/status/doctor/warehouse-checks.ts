@@ -3,13 +3,7 @@
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { formatDuration } from '../../core/time/durations.ts';
 import { readLeases } from '../../warehouse/control/leases.ts';
-import {
-  CLOCK_HINT,
-  databaseTime,
-  gapInWords,
-  isApart,
-  readGap,
-} from '../../warehouse/control/server-clock.ts';
+import { CLOCK_HINT, databaseTime, gapInWords, isApart, readGap } from '../../warehouse/control/server-clock.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { type CheckOutcome, ok, warn } from './check-result.ts';
 
@@ -37,9 +31,7 @@ export async function checkDaemons(engine: Engine, clock: Clock): Promise<CheckO
   if (held.length === 0) {
     const last = await lastScheduled(engine);
     return ok(
-      last === null
-        ? 'no daemon has run here yet'
-        : `no run is under way; the last scheduled run started ${last}`,
+      last === null ? 'no daemon has run here yet' : `no run is under way; the last scheduled run started ${last}`,
     );
   }
   const nowMs = await databaseTime(engine, clock);
@@ -64,8 +56,6 @@ export async function checkServerClock(engine: Engine, clock: Clock): Promise<Ch
 
 const lastScheduled = (engine: Engine): Promise<string | null> =>
   engine.read(async (sql) => {
-    const [row] = await sql('sync_run')
-      .whereIn('cause', ['schedule', 'catch-up'])
-      .max({ last: 'started_at' });
+    const [row] = await sql('sync_run').whereIn('cause', ['schedule', 'catch-up']).max({ last: 'started_at' });
     return row?.last ?? null;
   });

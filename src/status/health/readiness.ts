@@ -59,10 +59,7 @@ async function checkLeases(
 }
 
 /** The result of the check. An error or a timeout is a failed check. */
-async function withTimeout(
-  { clock, redactor }: ReadinessDependencies,
-  check: () => Promise<Check>,
-): Promise<Check> {
+async function withTimeout({ clock, redactor }: ReadinessDependencies, check: () => Promise<Check>): Promise<Check> {
   const done = new AbortController();
   const timeout = clock.sleep(LONGEST_WAIT_MS, done.signal).then(
     () => ({ ok: false, words: `no answer within ${LONGEST_WAIT_MS / 1_000} s` }),
@@ -79,9 +76,7 @@ async function withTimeout(
 
 async function checkDisk({ engine, running }: ReadinessDependencies): Promise<Check> {
   const facts = await engine.inspect?.();
-  const folders = [facts?.folder, running().config.warehouse.images].filter(
-    (folder) => typeof folder === 'string',
-  );
+  const folders = [facts?.folder, running().config.warehouse.images].filter((folder) => typeof folder === 'string');
   const { folder, bytes } = await leastFree(folders);
   return {
     ok: bytes >= LEAST_FREE_BYTES,

@@ -39,10 +39,7 @@ export interface StatusDependencies {
   queueFacts?(): Promise<QueueFacts | null>;
 }
 
-export type JobStatusDependencies = Pick<
-  StatusDependencies,
-  'config' | 'configState' | 'jobs' | 'engine' | 'clock'
->;
+export type JobStatusDependencies = Pick<StatusDependencies, 'config' | 'configState' | 'jobs' | 'engine' | 'clock'>;
 
 export interface JobStatus {
   name: string;
@@ -115,11 +112,7 @@ export async function statusFacts(dependencies: StatusDependencies): Promise<Sta
   const deadline = await deadlineStatus(dependencies);
   const queue = (await dependencies.queueFacts?.()) ?? null;
   const document: StatusDocument = {
-    health: overallHealth([
-      ...jobs.map(({ health }) => health),
-      outboxHealth(attention),
-      deadlineHealth(deadline),
-    ]),
+    health: overallHealth([...jobs.map(({ health }) => health), outboxHealth(attention), deadlineHealth(deadline)]),
     version: dependencies.version,
     config: { loaded_at: dependencies.configLoadedAt, error: dependencies.configError },
     session: dependencies.session,
@@ -136,11 +129,7 @@ export async function statusFacts(dependencies: StatusDependencies): Promise<Sta
   return { document, readAt, unknownSince };
 }
 
-async function jobStatus(
-  name: string,
-  paused: boolean,
-  dependencies: JobStatusDependencies,
-): Promise<JobStatus> {
+async function jobStatus(name: string, paused: boolean, dependencies: JobStatusDependencies): Promise<JobStatus> {
   const { config, engine, clock } = dependencies;
   const { enabled = false, schedule = '', timezone = 'UTC' } = config.jobs[name] ?? {};
   const { last, finished, lastSuccessAt } = await jobHistory(engine, name, clock.now());
@@ -186,11 +175,7 @@ const instantMs = (at: string | null | undefined): number | undefined =>
   at === null || at === undefined ? undefined : Date.parse(at);
 
 /** Since when a daemon uses this schedule; undefined if the daemon uses another one. */
-function scheduledSince(
-  { configState }: JobStatusDependencies,
-  name: string,
-  schedule: Schedule,
-): string | undefined {
+function scheduledSince({ configState }: JobStatusDependencies, name: string, schedule: Schedule): string | undefined {
   const used = configState?.schedules[name];
   return used?.cron === schedule.cron && used.timezone === schedule.timezone ? used.since : undefined;
 }

@@ -20,11 +20,7 @@ export interface GaugeDeclaration {
   values(facts: GaugeFacts): readonly (readonly [labels: readonly string[], value: number | null])[];
 }
 
-const single = (
-  name: string,
-  help: string,
-  value: (facts: GaugeFacts) => number | null,
-): GaugeDeclaration => ({
+const single = (name: string, help: string, value: (facts: GaugeFacts) => number | null): GaugeDeclaration => ({
   name,
   help,
   values: (facts) => [[[], value(facts)]],
@@ -37,22 +33,14 @@ const perJob = (name: string, help: string, value: (job: JobStatus) => number | 
   values: ({ document }) => document.jobs.map((job) => [[job.name], value(job)]),
 });
 
-const perTable = (
-  name: string,
-  help: string,
-  value: (table: TableStatus) => number | null,
-): GaugeDeclaration => ({
+const perTable = (name: string, help: string, value: (table: TableStatus) => number | null): GaugeDeclaration => ({
   name,
   help,
   labels: ['table'],
   values: ({ document }) => document.tables.map((table) => [[table.name], value(table)]),
 });
 
-const perDaemon = (
-  name: string,
-  help: string,
-  value: (daemon: DaemonStatus) => number | null,
-): GaugeDeclaration => ({
+const perDaemon = (name: string, help: string, value: (daemon: DaemonStatus) => number | null): GaugeDeclaration => ({
   name,
   help,
   labels: ['daemon'],
@@ -91,9 +79,7 @@ export const GAUGES: readonly GaugeDeclaration[] = [
   perJob('job_paused', 'Whether the job is paused or disabled (1) or not (0).', ({ paused, enabled }) =>
     Number(paused || !enabled),
   ),
-  perJob('last_success_timestamp_seconds', 'End of the last successful run.', (job) =>
-    seconds(job.last_success_at),
-  ),
+  perJob('last_success_timestamp_seconds', 'End of the last successful run.', (job) => seconds(job.last_success_at)),
   perJob('last_run_timestamp_seconds', 'Start of the last run.', (job) => seconds(job.last_run?.started_at)),
   perJob('last_run_duration_seconds', 'Duration of the last run.', ({ last_run }) => {
     const end = seconds(last_run?.finished_at);
@@ -107,11 +93,7 @@ export const GAUGES: readonly GaugeDeclaration[] = [
   ),
   perTable('table_rows', 'Rows in the table.', ({ rows }) => rows),
   ...OUTBOX_STATES.map((state) =>
-    single(
-      `push_${state}`,
-      `Outbox entries in the state ${state}.`,
-      ({ document }) => document.outbox[state],
-    ),
+    single(`push_${state}`, `Outbox entries in the state ${state}.`, ({ document }) => document.outbox[state]),
   ),
   single(
     'push_unknown_age_seconds',
@@ -127,10 +109,8 @@ export const GAUGES: readonly GaugeDeclaration[] = [
     ({ document }) => document.deadline?.missed.length ?? 0,
   ),
   single('quarantine_records', 'Records in quarantine.', ({ document }) => document.quarantine),
-  single(
-    'session_active',
-    'Whether the service accepts the token (1) or there is none (0).',
-    ({ document }) => Number(document.session.state === 'active'),
+  single('session_active', 'Whether the service accepts the token (1) or there is none (0).', ({ document }) =>
+    Number(document.session.state === 'active'),
   ),
   single('session_expiry_timestamp_seconds', 'When the token of the service expires.', ({ document }) =>
     seconds(document.session.expires_at),
@@ -153,15 +133,12 @@ export const GAUGES: readonly GaugeDeclaration[] = [
     name: 'daemon_info',
     help: 'A daemon on this warehouse, with its host and version; always 1.',
     labels: ['daemon', 'host', 'version'],
-    values: ({ document }) =>
-      document.daemons.map((daemon) => [[daemonName(daemon), daemon.host, daemon.version], 1]),
+    values: ({ document }) => document.daemons.map((daemon) => [[daemonName(daemon), daemon.host, daemon.version], 1]),
   },
   perDaemon('daemon_alive', 'Whether the daemon has a recent heartbeat (1) or not (0).', ({ state }) =>
     Number(state === 'alive'),
   ),
-  perDaemon('daemon_started_timestamp_seconds', 'When the daemon started.', (daemon) =>
-    seconds(daemon.started_at),
-  ),
+  perDaemon('daemon_started_timestamp_seconds', 'When the daemon started.', (daemon) => seconds(daemon.started_at)),
   perDaemon('daemon_heartbeat_timestamp_seconds', 'Last heartbeat of the daemon.', (daemon) =>
     seconds(daemon.heartbeat_at),
   ),
@@ -170,7 +147,5 @@ export const GAUGES: readonly GaugeDeclaration[] = [
     'Slices that the daemon loaded in the last minute; absent while it is silent.',
     ({ slices_per_minute }) => slices_per_minute,
   ),
-  ...QUEUE.map(({ name, help }) =>
-    single(`queue_${name}`, help, ({ document }) => document.queue?.[name] ?? null),
-  ),
+  ...QUEUE.map(({ name, help }) => single(`queue_${name}`, help, ({ document }) => document.queue?.[name] ?? null)),
 ];

@@ -13,8 +13,7 @@ export interface Metrics {
   text(): Promise<string>;
 }
 
-interface MetricsDependencies
-  extends Pick<StatusServerDependencies, 'engine' | 'clock' | 'version' | 'jobs'> {
+interface MetricsDependencies extends Pick<StatusServerDependencies, 'engine' | 'clock' | 'version' | 'jobs'> {
   /** When this process started to count runs. */
   beganAt: string;
 }

@@ -28,10 +28,7 @@ async function opened(path, options = {}) {
   }
   if (answer.ok) return answer;
   const body = await answer.json().catch(() => ({}));
-  throw new ServerError(
-    answer.status,
-    body.error ?? { code: 'failed', message: `HTTP ${answer.status}`, hint: null },
-  );
+  throw new ServerError(answer.status, body.error ?? { code: 'failed', message: `HTTP ${answer.status}`, hint: null });
 }
 
 export async function read(path, query = {}) {
@@ -83,9 +80,7 @@ async function* messages(answer, heard) {
       const valuesOf = (field) =>
         lines.filter((line) => line.startsWith(field)).map((line) => line.slice(field.length));
       const data = valuesOf('data: ');
-      yield data.length === 0
-        ? undefined
-        : { event: valuesOf('event: ')[0], data: JSON.parse(data.join('\n')) };
+      yield data.length === 0 ? undefined : { event: valuesOf('event: ')[0], data: JSON.parse(data.join('\n')) };
     }
   }
 }

@@ -123,8 +123,7 @@ async function follow() {
         announce(overview);
         state.live = overview;
         setZone(overview.timezone);
-        document.getElementById('footer').textContent =
-          `Roadbook ${overview.version} · times in ${overview.timezone}`;
+        document.getElementById('footer').textContent = `Roadbook ${overview.version} · times in ${overview.timezone}`;
         if (VIEWS[state.name].isLive !== false) await show();
       }
     } catch (error) {
@@ -148,9 +147,7 @@ function start() {
   document
     .getElementById('views')
     .replaceChildren(
-      ...Object.entries(VIEWS).map(([name, { title }]) =>
-        el('li', {}, el('a', { href: `#/${name}` }, title)),
-      ),
+      ...Object.entries(VIEWS).map(([name, { title }]) => el('li', {}, el('a', { href: `#/${name}` }, title))),
     );
   addEventListener('hashchange', go);
   // Charts read their colours when they are drawn, so a change of the scheme draws them again.

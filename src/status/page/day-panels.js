@@ -25,9 +25,7 @@ export function mapPanel({ plans, plan, points, names }) {
             el(
               'option',
               { value: id, selected: id === plan.id },
-              [external_code ?? `Plan ${id}`, vehicle_plate, names.plan[status] ?? status]
-                .filter(Boolean)
-                .join(' · '),
+              [external_code ?? `Plan ${id}`, vehicle_plate, names.plan[status] ?? status].filter(Boolean).join(' · '),
             ),
           ),
       ),

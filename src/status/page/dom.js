@@ -16,16 +16,11 @@ const fill = (node, attributes, children) => {
 };
 
 export const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
-export const svg = (tag, attributes, ...children) =>
-  fill(document.createElementNS(SVG, tag), attributes, children);
+export const svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
 /** Patches `shown` until it equals `wanted`. A node of the same kind and key stays and is patched in place. */
 export function lay(shown, wanted) {
-  if (
-    shown.nodeType !== wanted.nodeType ||
-    shown.nodeName !== wanted.nodeName ||
-    keyOf(shown) !== keyOf(wanted)
-  ) {
+  if (shown.nodeType !== wanted.nodeType || shown.nodeName !== wanted.nodeName || keyOf(shown) !== keyOf(wanted)) {
     shown.replaceWith(wanted);
     return wanted;
   }

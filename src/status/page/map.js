@@ -6,8 +6,7 @@ const WIDTH = 640;
 const HEIGHT = 440;
 const MARGIN = 34;
 
-const placed = (latitude, longitude) =>
-  latitude !== null && longitude !== null && !(latitude === 0 && longitude === 0);
+const placed = (latitude, longitude) => latitude !== null && longitude !== null && !(latitude === 0 && longitude === 0);
 
 export function executedOrder(points) {
   return points

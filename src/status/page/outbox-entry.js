@@ -54,11 +54,7 @@ function actions(entry) {
   const { kind, external_code: code, code_use: use, state, attention } = entry;
   const body = { kind, code, use };
   if (state === 'sending')
-    return el(
-      'span',
-      { class: 'hint' },
-      'This entry is being sent now; there are no actions until that ends.',
-    );
+    return el('span', { class: 'hint' }, 'This entry is being sent now; there are no actions until that ends.');
   const isReadBack = state === 'unknown' || (state === 'confirmed' && attention !== null);
   return [
     isReadBack || state !== 'confirmed'
@@ -76,8 +72,7 @@ function actions(entry) {
 
 function cancelButton({ state, sent_hash, remote_id }, body) {
   const mayBeThere =
-    ['unknown', 'confirmed'].includes(state) ||
-    (state === 'ready' && sent_hash !== null && remote_id === null);
+    ['unknown', 'confirmed'].includes(state) || (state === 'ready' && sent_hash !== null && remote_id === null);
   return mayBeThere
     ? orderButton('Cancel', 'outbox/cancel', {
         body: { ...body, force: true },
@@ -103,10 +98,7 @@ const FACTS = [
   ['Unknown since', (e) => time(e.unknown_since)],
   ['Next attempt', (e) => time(e.next_attempt_at)],
   ['ERP notified', notified],
-  [
-    'Changed after the push',
-    (e) => (e.changed_after_push ? 'yes; the service has no call to change it' : null),
-  ],
+  ['Changed after the push', (e) => (e.changed_after_push ? 'yes; the service has no call to change it' : null)],
 ];
 
 /** The ERP is notified of every state except the two before an outcome. */

@@ -32,9 +32,7 @@ export function barSpark(label, values) {
     [...paths].map(([tone, bars]) =>
       svg('path', {
         class: `bar ${tone}`,
-        d: bars
-          .map(({ value, index }) => bar(left + index * step, step - 1, (value / most) * (HEIGHT - 2)))
-          .join(''),
+        d: bars.map(({ value, index }) => bar(left + index * step, step - 1, (value / most) * (HEIGHT - 2))).join(''),
       }),
     ),
   );

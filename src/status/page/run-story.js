@@ -48,21 +48,12 @@ export function runStory(run) {
       'dl',
       { class: 'counts' },
       COUNTS.map((name) =>
-        el(
-          'div',
-          { class: run[name] === 0 ? 'zero' : '' },
-          el('dt', {}, name),
-          el('dd', {}, count(run[name])),
-        ),
+        el('div', { class: run[name] === 0 ? 'zero' : '' }, el('dt', {}, name), el('dd', {}, count(run[name]))),
       ),
     ),
     el('h2', {}, 'Log'),
     run.log.length === 0
-      ? el(
-          'p',
-          { class: 'empty' },
-          'The log lines of this run are gone: the daemon keeps those of its last 100 runs.',
-        )
+      ? el('p', { class: 'empty' }, 'The log lines of this run are gone: the daemon keeps those of its last 100 runs.')
       : el('ol', { class: 'log', tabindex: '0', 'aria-label': 'Log lines' }, run.log.map(logLine)),
   ];
 }

@@ -64,11 +64,7 @@ export const pager = ({ page, more }) =>
     : el(
         'nav',
         { class: 'pager', 'aria-label': 'Pages' },
-        el(
-          'button',
-          { type: 'button', class: 'quiet', 'data-page': page - 1, disabled: page === 0 },
-          'Newer',
-        ),
+        el('button', { type: 'button', class: 'quiet', 'data-page': page - 1, disabled: page === 0 }, 'Newer'),
         el('span', {}, `Page ${page + 1}`),
         el('button', { type: 'button', class: 'quiet', 'data-page': page + 1, disabled: !more }, 'Older'),
       );

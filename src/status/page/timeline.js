@@ -59,9 +59,7 @@ export function timeline(day) {
     el(
       'p',
       { class: 'legend' },
-      TONES.map((tone) =>
-        el('span', { class: `key ${tone}` }, el('span', { class: 'swatch' }), LEGEND[tone]),
-      ),
+      TONES.map((tone) => el('span', { class: `key ${tone}` }, el('span', { class: 'swatch' }), LEGEND[tone])),
     ),
     cut ? el('p', { class: 'hint' }, 'Only the newest 5,000 runs are drawn.') : null,
     el('p', { class: 'bubble', id: 'bubble', hidden: true, 'aria-hidden': 'true', 'data-drawn': true }),

@@ -40,8 +40,7 @@ export function span(seconds) {
   if (s < 10) return `${s.toFixed(1)} s`;
   if (s < 60) return `${Math.round(s)} s`;
   const minutes = Math.floor(s / 60);
-  if (minutes < 60)
-    return minutes < 10 && s % 60 >= 0.5 ? `${minutes} min ${Math.round(s % 60)} s` : `${minutes} min`;
+  if (minutes < 60) return minutes < 10 && s % 60 >= 0.5 ? `${minutes} min ${Math.round(s % 60)} s` : `${minutes} min`;
   const hours = Math.floor(minutes / 60);
   if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
   return `${Math.floor(hours / 24)} d`;
@@ -57,8 +56,7 @@ const CLOCKS = {
   age: (ms) => span(Math.max(0, ms) / 1000),
 };
 
-const clockWords = (kind, instant) =>
-  CLOCKS[kind](Math.floor((Date.now() - Date.parse(instant)) / 1000) * 1000);
+const clockWords = (kind, instant) => CLOCKS[kind](Math.floor((Date.now() - Date.parse(instant)) / 1000) * 1000);
 
 /** A relative time that is updated every second; its title is the exact time. */
 export const ticking = (kind, instant) =>

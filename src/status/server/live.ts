@@ -95,8 +95,7 @@ export function createLive({ clock, log, read }: LiveDependencies): Live {
       const isNew = news !== current;
       current = news;
       quiet = isNew ? 0 : quiet + 1;
-      if (isNew || quiet % QUIET_POLLS === 0)
-        for (const each of watchers) notify(each, isNew ? news : undefined);
+      if (isNew || quiet % QUIET_POLLS === 0) for (const each of watchers) notify(each, isNew ? news : undefined);
       if (isNudged) continue;
       turn = new AbortController();
       await clock.sleep(EVERY_MS, turn.signal).catch(() => undefined);

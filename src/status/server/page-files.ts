@@ -28,9 +28,7 @@ const readPageFile = (url: URL): PageFile => {
 };
 
 function readAll(): Map<string, PageFile> {
-  const own = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => extname(name) in TYPES,
-  );
+  const own = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => extname(name) in TYPES);
   const chart = (name: string): PageFile => readPageFile(new URL(import.meta.resolve(`uplot/dist/${name}`)));
   return new Map([
     ...own.map((name): [string, PageFile] => [`/page/${name}`, readPageFile(new URL(name, folder))]),

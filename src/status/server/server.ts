@@ -116,18 +116,12 @@ const LISTEN_ERRORS: Readonly<Record<string, readonly [words: string, hint: stri
     'is not an address of this machine',
     'Set status.host to 127.0.0.1 or to an address of this machine.',
   ],
-  ENOTFOUND: [
-    'is not an address of this machine',
-    'Set status.host to 127.0.0.1 or to an address of this machine.',
-  ],
+  ENOTFOUND: ['is not an address of this machine', 'Set status.host to 127.0.0.1 or to an address of this machine.'],
 };
 
 function addressError(thrown: unknown, host: string, port: number): Fatal {
   const code = String((thrown as { code?: unknown }).code);
-  const [words, hint] = LISTEN_ERRORS[code] ?? [
-    `cannot be used (${code})`,
-    'Check status.host and status.port.',
-  ];
+  const [words, hint] = LISTEN_ERRORS[code] ?? [`cannot be used (${code})`, 'Check status.host and status.port.'];
   return new Fatal(`The address ${host}:${port} of the status page ${words}`, {
     code: 'status_address',
     hint,

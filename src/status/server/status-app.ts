@@ -60,9 +60,7 @@ export function createStatusApp(dependencies: StatusAppDependencies): StatusApp 
   app.get('/api/*', token.reading);
   app.post('/api/*', token.acting);
   app.get('/api/status', async (c) => c.json((await facts()).document));
-  app.get('/api/overview', async (c) =>
-    c.body(await readOverview(), 200, { 'content-type': 'application/json' }),
-  );
+  app.get('/api/overview', async (c) => c.body(await readOverview(), 200, { 'content-type': 'application/json' }));
   app.get('/api/live', (c) => watch(c, live));
   app.post('/api/token', (c) => c.json({ subject: 'token', words: 'accepted' }));
   for (const view of [runs, plans, today, data, config]) app.route('/api', view(dependencies));

@@ -18,10 +18,7 @@ export interface SliceMessage extends Pick<RunContext, 'job' | 'runId' | 'option
 
 type MessageContext = Pick<RunContext, 'job' | 'runId' | 'options' | 'period' | 'lease'>;
 
-export function messageOf(
-  slice: Slice,
-  { job, runId, options, period, lease }: MessageContext,
-): SliceMessage {
+export function messageOf(slice: Slice, { job, runId, options, period, lease }: MessageContext): SliceMessage {
   if (lease === undefined) throw new Fatal(`${job} has no lease to share`, { code: 'unexpected' });
   // Copy only these two: a held lease also refers to its engine, which contains the database password.
   const { name, token } = lease;

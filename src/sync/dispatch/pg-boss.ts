@@ -89,8 +89,7 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
         ([id, { slice, turn }]): JobInsert<SliceMessage> => ({
           id,
           data: messageOf(slice, context),
-          priority:
-            PRIORITY[context.period?.resumable === true ? 'backfill' : 'live'] - Math.min(turn, LAST_TURN),
+          priority: PRIORITY[context.period?.resumable === true ? 'backfill' : 'live'] - Math.min(turn, LAST_TURN),
           ...(isLimited && { group: { id: context.job } }),
         }),
       );

@@ -42,8 +42,7 @@ export function createSource(slice: Slice, context: RunContext, reading: Reading
     asStored: dependencies.privacy.asStored,
     warehouse: dependencies.engine,
     recall: (name) => factMemory<never>(dependencies.engine, name).read(),
-    remember: (name, fact) =>
-      factMemory<typeof fact>(dependencies.engine, name).write(fact, dependencies.clock.now()),
+    remember: (name, fact) => factMemory<typeof fact>(dependencies.engine, name).write(fact, dependencies.clock.now()),
     urlBytes: dependencies.fleet.urlBytes,
     images: dependencies.images,
     timezone: dependencies.timezone,
@@ -56,8 +55,7 @@ function callWith(slice: Slice, context: RunContext, signal: AbortSignal): Sourc
   const priority = priorityOf(slice, context);
   const onRequest = (): void => void counts.requests++;
   const onRetry = (): void => void counts.retries++;
-  return (endpoint, request) =>
-    dependencies.fleet.call(endpoint, request, { signal, priority, onRequest, onRetry });
+  return (endpoint, request) => dependencies.fleet.call(endpoint, request, { signal, priority, onRequest, onRetry });
 }
 
 /** `workWith` gets the signal that aborts the calls. The results are in the order of the items. */

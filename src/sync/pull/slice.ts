@@ -78,8 +78,7 @@ async function readOnce(
 /** Prepares all loads, so that the transaction only runs SQL. */
 async function readyBatches({ loads, fullRefresh }: SliceResult, batches: Batches): Promise<Batch[]> {
   const prepared: Prepared[] = [];
-  for (const load of loads)
-    prepared.push('written' in load ? load : await batches.prepare(load, { fullRefresh }));
+  for (const load of loads) prepared.push('written' in load ? load : await batches.prepare(load, { fullRefresh }));
   return batches.finish(prepared);
 }
 
@@ -150,10 +149,7 @@ async function loadBatches(
 }
 
 /** The full-refresh ranges that hold a row before the load. In an empty range nothing can have vanished. */
-async function filledRanges(
-  tx: Transaction,
-  ranges: readonly FullRefreshRange[],
-): Promise<FullRefreshRange[]> {
+async function filledRanges(tx: Transaction, ranges: readonly FullRefreshRange[]): Promise<FullRefreshRange[]> {
   const filled: FullRefreshRange[] = [];
   for (const each of ranges) if (await tx.hasPresent(each.table, each.range)) filled.push(each);
   return filled;

@@ -7,12 +7,7 @@ import type { Engine } from '../../warehouse/engine.ts';
 import { type AttemptOutcome, type Step, storeSteps } from '../../warehouse/outbox/attempts.ts';
 import { hasUnusableContent, needsProof, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { type EntryFilter, entriesNamed, searchEntries } from '../../warehouse/outbox/lists.ts';
-import {
-  type EntryChange,
-  mayMove,
-  type TransitionName,
-  transition,
-} from '../../warehouse/outbox/transitions.ts';
+import { type EntryChange, mayMove, type TransitionName, transition } from '../../warehouse/outbox/transitions.ts';
 import { payloadOf } from './kind.ts';
 
 export interface EntryName {
@@ -34,10 +29,7 @@ export async function namedEntry(engine: Engine, { code, kind, use }: EntryName)
   }
   if (others.length === 0) return entry;
   const named = [entry, ...others].map((each) => `${each.kind} --use ${each.code_use}`).join(', ');
-  throw usage(
-    `Several entries have the code ${JSON.stringify(code)}: ${named}`,
-    'Choose one with --kind or --use.',
-  );
+  throw usage(`Several entries have the code ${JSON.stringify(code)}: ${named}`, 'Choose one with --kind or --use.');
 }
 
 interface Acted extends Step {
@@ -111,8 +103,7 @@ export const assertAbsent: Action = (entry, at) => {
       'It is ready; the next run sends it, unless a read-back still shows it.',
     );
   if (entry.state === 'confirmed' && !isShown) return asserted('disprove', {}, OFFER_AGAIN);
-  if (entry.state === 'unknown')
-    return asserted('reject', { sent_hash: null, content_hash: '' }, OFFER_AGAIN);
+  if (entry.state === 'unknown') return asserted('reject', { sent_hash: null, content_hash: '' }, OFFER_AGAIN);
   throw usage(
     `${entry.external_code} is ${entry.state}: there is nothing to assert`,
     '--not-there is for an entry that may be at the service; without it, retry does what the state allows.',
@@ -158,12 +149,7 @@ const PAGE = 200;
 /** Limits one action, so that a person checks the result before acting on more. */
 const MOST = 10_000;
 
-export async function actOnMany(
-  engine: Engine,
-  filter: EntryFilter,
-  action: Action,
-  at: string,
-): Promise<ActedOnMany> {
+export async function actOnMany(engine: Engine, filter: EntryFilter, action: Action, at: string): Promise<ActedOnMany> {
   const found = await engine.read((sql) => searchEntries(sql, { ...filter, limit: MOST }));
   let done = 0;
   for (const page of chunks(found, PAGE)) {

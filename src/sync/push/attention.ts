@@ -51,11 +51,7 @@ export interface OutboxAttention {
 }
 
 /** Why entries need a person now, for one kind or for all kinds. */
-export async function outboxAttention(
-  engine: Engine,
-  at: string,
-  kind?: PushKind,
-): Promise<OutboxAttention[]> {
+export async function outboxAttention(engine: Engine, at: string, kind?: PushKind): Promise<OutboxAttention[]> {
   const found = await engine.read((sql) => entriesNeedingAttention(sql, at, kind?.feed));
   const noun = kind?.noun ?? 'item';
   return found.map(({ reason, n }) => ({

@@ -12,11 +12,7 @@ const PREFIX = 'cpf-';
 const LENGTH = 24;
 
 /** The keyed digest is computed from the plain digest, because older warehouses store plain digests. */
-export function codesOf(
-  kind: FeedKind,
-  code: string,
-  digest: Digest,
-): Pick<OutboxEntry, 'external_code' | 'erp_code'> {
+export function codesOf(kind: FeedKind, code: string, digest: Digest): Pick<OutboxEntry, 'external_code' | 'erp_code'> {
   if (kind !== 'agents' || !isCpf(code)) return { external_code: code, erp_code: null };
   const plain = createHash('sha256').update(code.replace(/\D/g, '')).digest('hex').slice(0, LENGTH);
   return { external_code: PREFIX + digest(plain).slice(0, LENGTH), erp_code: code };

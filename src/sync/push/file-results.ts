@@ -5,12 +5,7 @@ import PQueue from 'p-queue';
 import { chunks } from '../../core/chunks.ts';
 import { localDay } from '../../erp/items/moments.ts';
 import type { ErpFault, FileContent, FileItem, TakenFile } from '../../erp/source.ts';
-import {
-  type EntryStatus,
-  isReportable,
-  markAcknowledged,
-  statusByCode,
-} from '../../warehouse/outbox/queries.ts';
+import { type EntryStatus, isReportable, markAcknowledged, statusByCode } from '../../warehouse/outbox/queries.ts';
 import { codesOf, outcomeOf } from './codes.ts';
 import type { PushRun } from './kind.ts';
 import { forgetFile, takenFiles } from './taken-files.ts';
@@ -93,11 +88,7 @@ async function entriesOf(
 }
 
 /** The use of the code that starts on the item's day. If the plan was moved, or has no day, the latest use. */
-function entryOf(
-  push: PushRun,
-  { startDay }: FileItem,
-  uses: readonly EntryStatus[],
-): EntryStatus | undefined {
+function entryOf(push: PushRun, { startDay }: FileItem, uses: readonly EntryStatus[]): EntryStatus | undefined {
   const sameDay = uses.find((use) => startDay !== '' && dayOf(push, use) === startDay);
   if (sameDay !== undefined) return sameDay;
   // If codes are reused, another day means another plan.

@@ -51,8 +51,7 @@ async function takeAll(
 ): Promise<void> {
   const taken = new Set<string>();
   const isValid = validItems(readErrors);
-  for await (const batch of batches)
-    await takeBatch(push, { ...batch, items: batch.items.filter(isValid) }, taken);
+  for await (const batch of batches) await takeBatch(push, { ...batch, items: batch.items.filter(isValid) }, taken);
 }
 
 const changedMeanwhile = (): Retriable =>
@@ -92,15 +91,9 @@ async function takeBatch(push: PushRun, batch: ErpBatch, taken: Set<string>): Pr
   });
 }
 
-function count(
-  counts: RunCounts,
-  offer: Offer,
-  before: OutboxEntry | undefined,
-  then: OutboxEntry | undefined,
-): void {
+function count(counts: RunCounts, offer: Offer, before: OutboxEntry | undefined, then: OutboxEntry | undefined): void {
   const isRead = offer.content_hash !== '';
-  const isRepeated =
-    then === undefined || (before?.content_hash === then.content_hash && before.state === then.state);
+  const isRepeated = then === undefined || (before?.content_hash === then.content_hash && before.state === then.state);
   if (!isRead || (!isRepeated && then.state === 'rejected')) counts.rejected++;
   if (!isRead) return;
   counts.records++;

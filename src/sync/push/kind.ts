@@ -16,10 +16,7 @@ import type { RunContext } from '../job.ts';
 import type { PushSettings } from './options.ts';
 
 /** One call to the service, counted by the run and aborted with it. */
-export type ServiceCall = <Request, Answer>(
-  endpoint: Endpoint<Request, Answer>,
-  request: Request,
-) => Promise<Answer>;
+export type ServiceCall = <Request, Answer>(endpoint: Endpoint<Request, Answer>, request: Request) => Promise<Answer>;
 
 /** The content of an entry that is sent to the service. */
 export interface Payload {

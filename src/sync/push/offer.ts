@@ -38,8 +38,7 @@ export interface OfferRules {
 
 const INVALID = 'It is invalid and was not sent';
 const UNREADABLE = 'It could not be read and was not sent';
-const INVALID_CHANGE =
-  'The service may have an earlier content; the content that the ERP offers now cannot be sent';
+const INVALID_CHANGE = 'The service may have an earlier content; the content that the ERP offers now cannot be sent';
 const REOPENED = 'An earlier send may have arrived: it is read back before the changed content is sent';
 const UNNAMED = 'The service has it, but must show its identifier before it can be changed';
 const REUSED = 'The ERP reused the code for another day; it was not sent';
@@ -48,16 +47,11 @@ const REUSED = 'The ERP reused the code for another day; it was not sent';
 const NOTIFY_AGAIN_MS = 3_600_000;
 
 /** The entry after the offer; undefined if nothing changes. `uses` are all entries of the code, in order. */
-export function takeOffer(
-  uses: readonly OutboxEntry[],
-  offer: Offer,
-  rules: OfferRules,
-): OutboxEntry | undefined {
+export function takeOffer(uses: readonly OutboxEntry[], offer: Offer, rules: OfferRules): OutboxEntry | undefined {
   const { known, conflict } = entryFor(uses, offer, rules);
   const isRepeated = known?.content_hash === offer.content_hash;
   const isReused = known?.attention === 'code_reused';
-  if (known !== undefined && isRepeated && isReused === (conflict !== undefined))
-    return repeated(known, offer, rules);
+  if (known !== undefined && isRepeated && isReused === (conflict !== undefined)) return repeated(known, offer, rules);
   const rejection = conflict === undefined ? rejectionOf(offer) : rejectedReuse(conflict, rules);
   if (known === undefined) {
     const code_use = (uses.at(-1)?.code_use ?? 0) + 1;
@@ -123,14 +117,9 @@ function rejectedReuse({ period_start, remote_id }: OutboxEntry, { dayOf }: Offe
   return { payload: null, attention: 'code_reused', message: REUSED, reasons: reasonsText([reason]) };
 }
 
-function repeated(
-  known: OutboxEntry,
-  { erp_code, reasons }: Offer,
-  { at }: OfferRules,
-): OutboxEntry | undefined {
+function repeated(known: OutboxEntry, { erp_code, reasons }: Offer, { at }: OfferRules): OutboxEntry | undefined {
   const hasOtherReasons = known.content_hash === '' && reasonsOf(known).join() !== reasons.join();
-  if (hasOtherReasons)
-    return transition(known, 'note', at, { reasons: reasonsText(reasons), told_at: null, erp_code });
+  if (hasOtherReasons) return transition(known, 'note', at, { reasons: reasonsText(reasons), told_at: null, erp_code });
   if (!FINAL.includes(known.state) || known.told_at === null)
     return known.erp_code === erp_code ? undefined : transition(known, 'note', at, { erp_code });
   const isQuiet = Date.parse(at) - Date.parse(known.told_at) >= NOTIFY_AGAIN_MS;
@@ -145,13 +134,11 @@ function changed(known: OutboxEntry, offer: Offer, rules: OfferRules): OutboxEnt
   // them once the read-back is conclusive.
   const unplaced = { ...content, ...placeOf(known) };
   const attention = attentionAfterContent(known);
-  if (known.state === 'unknown')
-    return transition(known, 'note', at, { ...unplaced, reasons: null, attention });
+  if (known.state === 'unknown') return transition(known, 'note', at, { ...unplaced, reasons: null, attention });
   if (known.state === 'confirmed') {
     if (offer.content_hash === known.sent_hash) return restored(known, offer, at);
     if (!canChange) return flagged(known, offer, rules);
-    if (known.remote_id === null)
-      return transition(known, 'note', at, { ...unplaced, message: UNNAMED, attention });
+    if (known.remote_id === null) return transition(known, 'note', at, { ...unplaced, message: UNNAMED, attention });
     return transition(known, 'update', at, { ...content, attention: keepFoundTwice(known) });
   }
   const isSamePlace = known.remote_key === offer.remote_key && isOverlapping(known, offer);
@@ -187,11 +174,7 @@ const restored = (known: OutboxEntry, { content_hash, erp_code }: Offer, at: str
   });
 
 /** The service has older content, and no call can change it. */
-function flagged(
-  known: OutboxEntry,
-  offer: Offer,
-  { at, flagsChanges }: OfferRules,
-): OutboxEntry | undefined {
+function flagged(known: OutboxEntry, offer: Offer, { at, flagsChanges }: OfferRules): OutboxEntry | undefined {
   if (!flagsChanges) return undefined;
   const { content_hash, erp_code } = offer;
   const attention = attentionAfterContent(known);
@@ -200,12 +183,7 @@ function flagged(
 }
 
 /** The content has changed and must not be sent, or the item could not be read. */
-function invalid(
-  known: OutboxEntry,
-  offer: Offer,
-  rejection: Rejection,
-  rules: OfferRules,
-): OutboxEntry | undefined {
+function invalid(known: OutboxEntry, offer: Offer, rejection: Rejection, rules: OfferRules): OutboxEntry | undefined {
   const { content_hash, erp_code } = offer;
   const isUnread = content_hash === '';
   if (!mayBeAtService(known)) {

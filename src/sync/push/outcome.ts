@@ -80,12 +80,7 @@ export function afterSend(claimed: OutboxEntry, before: OutboxEntry, answer: Ans
 
 const REJECTED = 'Rejected by the service';
 
-function afterVerdict(
-  claimed: OutboxEntry,
-  before: OutboxEntry,
-  verdict: Verdict,
-  { at, redact }: Facts,
-): Result {
+function afterVerdict(claimed: OutboxEntry, before: OutboxEntry, verdict: Verdict, { at, redact }: Facts): Result {
   if (verdict.is === 'unclear') return unclear(claimed, verdict.message, at);
   const reasons = verdict.reasons.map(redact);
   if (verdict.is === 'rejected') {
@@ -233,8 +228,7 @@ export function afterReadBack(
         const message = `Sent ${sends} times without a clear answer, and not shown; ${BY_HAND}`;
         return notShown('note', message, { attention: 'retries_exhausted' });
       }
-      if (own !== undefined)
-        return notShown('believeAbsent', 'The service does not have it; it is sent', own);
+      if (own !== undefined) return notShown('believeAbsent', 'The service does not have it; it is sent', own);
       const message = 'The service does not have it, and the content that the ERP offers now cannot be sent';
       return notShown('reject', message, { sent_hash: null, unclear_sends: 0 });
     }
@@ -278,9 +272,7 @@ function found(
   }
   // The content at the service: the current content if it was compared, else the content last sent. If neither is known,
   // an empty hash, which differs from every content.
-  const sent_hash = isCompared
-    ? before.content_hash
-    : (before.sent_hash ?? (isSame ? before.content_hash : ''));
+  const sent_hash = isCompared ? before.content_hash : (before.sent_hash ?? (isSame ? before.content_hash : ''));
   if (before.state === 'confirmed') return seen(before, { ...shown, sent_hash }, warning.message, at);
   const isCurrent = sent_hash === before.content_hash;
   const message = warning.message ?? foundMessage(before, isCurrent);
@@ -312,8 +304,7 @@ function warningOf(
   return { attention: contentAttention(before), message };
 }
 
-const contentAttention = (entry: OutboxEntry): Attention | null =>
-  hasUnusableContent(entry) ? entry.attention : null;
+const contentAttention = (entry: OutboxEntry): Attention | null => (hasUnusableContent(entry) ? entry.attention : null);
 
 /** A listing shows a confirmed entry: its identifier and status become known, and a need for attention may end. */
 function seen(
@@ -324,8 +315,7 @@ function seen(
 ): Outcome | undefined {
   const isOver = before.attention !== null && known.attention === null;
   const message = warning ?? (isOver ? null : before.message);
-  const isNews =
-    before.remote_id === null || known.attention !== before.attention || message !== before.message;
+  const isNews = before.remote_id === null || known.attention !== before.attention || message !== before.message;
   const isSame = before.seen_at !== null && known.remote_status === before.remote_status;
   if (!isNews && isSame && known.attention === null) return undefined;
   const next_attempt_at = known.attention === null ? null : after(at, CHECK_AGAIN_MS);

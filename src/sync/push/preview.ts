@@ -28,15 +28,13 @@ export async function previewPush(
       offered.add(offer.external_code);
       lines.push(previewOffer(push, offer, known.get(offer.external_code) ?? []));
     }
-    for (const { origin, reason } of faults)
-      lines.push({ what: 'reject', detail: { origin, reasons: [reason] } });
+    for (const { origin, reason } of faults) lines.push({ what: 'reject', detail: { origin, reasons: [reason] } });
   }
   // Entries that an earlier run left to be sent or read back.
   const left = { kind: kind.feed, states: ['unknown', 'sending', 'ready'] as const, limit: MOST_WAITING };
   for (const { external_code, origin, state } of await engine.read((sql) => searchEntries(sql, left))) {
     const what = state === 'ready' ? 'send' : 'read back';
-    if (!offered.has(external_code))
-      lines.push({ what, detail: { external_code, origin, state, reasons: [] } });
+    if (!offered.has(external_code)) lines.push({ what, detail: { external_code, origin, state, reasons: [] } });
   }
   const { redact } = context.dependencies.redactor;
   return lines.map((line) => JSON.parse(redactedJson(line, redact)) as Preview);
@@ -44,12 +42,9 @@ export async function previewPush(
 
 function previewOffer(push: PushRun, offer: Offer, uses: readonly OutboxEntry[]): Preview {
   // A run may be sending the entry now. If that run dies, the next run treats the entry as unknown.
-  const recovered = uses.map((use) =>
-    use.state === 'sending' ? { ...use, state: 'unknown' as const } : use,
-  );
+  const recovered = uses.map((use) => (use.state === 'sending' ? { ...use, state: 'unknown' as const } : use));
   const then = takeOffer(recovered, offer, rulesOf(push));
-  const before =
-    uses.find((use) => use.code_use === then?.code_use) ?? (then === undefined ? uses.at(-1) : undefined);
+  const before = uses.find((use) => use.code_use === then?.code_use) ?? (then === undefined ? uses.at(-1) : undefined);
   const { external_code, origin, reasons } = offer;
   const detail = { external_code, origin, state: before?.state ?? 'new', reasons: [...reasons] };
   return { what: stepOf(before, then), detail };

@@ -6,23 +6,9 @@ import { asRoadbookError, Fatal, type RoadbookError, Skippable } from '../../cor
 import type { JsonObject } from '../../core/glossary.ts';
 import { localDay } from '../../erp/items/moments.ts';
 import { recordAttempts } from '../../warehouse/outbox/attempts.ts';
-import {
-  type EntryKey,
-  nameOf,
-  needsProof,
-  type OutboxEntry,
-  wasSent,
-} from '../../warehouse/outbox/entry.ts';
+import { type EntryKey, nameOf, needsProof, type OutboxEntry, wasSent } from '../../warehouse/outbox/entry.ts';
 import * as queries from '../../warehouse/outbox/queries.ts';
-import {
-  type Decision,
-  decide,
-  doubtOf,
-  indexed,
-  type Listing,
-  matchesOf,
-  mayBeTruncated,
-} from './decide.ts';
+import { type Decision, decide, doubtOf, indexed, type Listing, matchesOf, mayBeTruncated } from './decide.ts';
 import { nextPlace, type PushRun, payloadOf } from './kind.ts';
 import { afterReadBack, factsOf, type Outcome, storeOutcomes } from './outcome.ts';
 import { padded, type Window, windowsOf } from './windows.ts';
@@ -71,9 +57,7 @@ export async function readBack(push: PushRun, scope: ReadBackScope): Promise<Cle
 
 /** Entries without a period, stored by an earlier version. No listing can show them, so they are never sent. */
 function reportUndated({ report, kind }: PushRun, entries: readonly DueEntry[]): void {
-  const undated = entries.filter(
-    ({ period_start, period_end }) => period_start === null || period_end === null,
-  );
+  const undated = entries.filter(({ period_start, period_end }) => period_start === null || period_end === null);
   const [first] = undated;
   if (first === undefined) return;
   const failure = new Skippable(
@@ -126,10 +110,7 @@ async function readWindow(
   const shown = await listed(push, window.search);
   // Most entries are new, and the listing shows no record with their key.
   const isNew = (entry: DueEntry): boolean =>
-    entry.state === 'ready' &&
-    !wasSent(entry) &&
-    !shown.byKey.has(entry.remote_key) &&
-    !mayBeTruncated(shown);
+    entry.state === 'ready' && !wasSent(entry) && !shown.byKey.has(entry.remote_key) && !mayBeTruncated(shown);
   const cleared: Cleared[] = window.entries.filter(isNew);
   // Entries that were sent come first, so that a record is assigned to one of them rather than to a new entry.
   const others = window.entries
@@ -167,8 +148,7 @@ async function listed(push: PushRun, search: Period | undefined): Promise<Shown>
     async doubt(list) {
       known ??= engine.read((sql) => queries.controlRecords(sql, kind.feed, search, acceptedBefore));
       const doubt = doubtOf(listing, await known, list);
-      if (doubt === undefined || search === undefined || records.length + (await known).length > 0)
-        return doubt;
+      if (doubt === undefined || search === undefined || records.length + (await known).length > 0) return doubt;
       // An empty period is conclusive only if the same call shows records for another period.
       isElsewhere ??= showsRecordsElsewhere(push, search);
       return (await isElsewhere) ? undefined : doubt;
@@ -188,10 +168,7 @@ async function showsRecordsElsewhere(push: PushRun, empty: Period): Promise<bool
 }
 
 /** Undefined if the call fails: an extra listing for some entries must not hold up the others. */
-async function answered<T>(
-  { context, failures, report }: PushRun,
-  ask: () => Promise<T>,
-): Promise<T | undefined> {
+async function answered<T>({ context, failures, report }: PushRun, ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await ask();
   } catch (thrown) {

@@ -42,8 +42,7 @@ async function recover(push: PushRun): Promise<void> {
     await deleteAged(tx.sql, kind.feed, push.ago(settings.keep_confirmed));
     await storeOutcomes(tx, push, outcomes);
   });
-  if (left.length > 0)
-    context.log.warn({ entries: left.length }, 'entries sent by a dead process must be read back');
+  if (left.length > 0) context.log.warn({ entries: left.length }, 'entries sent by a dead process must be read back');
 }
 
 async function outcomeOf({ kind, context, engine, failures }: PushRun): Promise<RunOutcome> {

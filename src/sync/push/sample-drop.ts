@@ -14,10 +14,7 @@ export interface SampleDependencies {
   timezone: string;
 }
 
-export async function dropSamplePlans(
-  folder: string,
-  { fleet, clock, timezone }: SampleDependencies,
-): Promise<void> {
+export async function dropSamplePlans(folder: string, { fleet, clock, timezone }: SampleDependencies): Promise<void> {
   const isThere = await stat(folder).then(
     () => true,
     () => false,

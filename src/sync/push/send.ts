@@ -135,9 +135,7 @@ function report({ context, failures }: PushRun, { entry, attempt, failure }: Sen
 async function claim(tx: Transaction, push: PushRun, next: readonly Cleared[]): Promise<Claimed[]> {
   const { kind, context, now } = push;
   const ready = (await entriesByKey(tx.sql, kind.feed, next)).filter(({ payload }) => payload !== null);
-  const { free, shared } = kind.hasUniqueKey
-    ? await firstOfEachKey(tx, push, ready)
-    : { free: ready, shared: [] };
+  const { free, shared } = kind.hasUniqueKey ? await firstOfEachKey(tx, push, ready) : { free: ready, shared: [] };
   await storeOutcomes(tx, push, shared);
   const at = now();
   const claimed = free.map((before) => ({
@@ -167,12 +165,10 @@ async function firstOfEachKey({ sql }: Transaction, { kind, now }: PushRun, read
     if (holder === undefined) {
       free.push(before);
       holders.set(before.remote_key, before);
-    } else if (holder.state === 'confirmed')
-      shared.push({ before, entry: sharedOutcome(before, holder, now()) });
+    } else if (holder.state === 'confirmed') shared.push({ before, entry: sharedOutcome(before, holder, now()) });
     else {
       const message = `${holder.external_code} is the same ${kind.noun} and is sent first`;
-      if (before.message !== message)
-        shared.push({ before, entry: transition(before, 'note', now(), { message }) });
+      if (before.message !== message) shared.push({ before, entry: transition(before, 'note', now(), { message }) });
     }
   }
   return { free, shared };

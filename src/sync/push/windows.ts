@@ -37,11 +37,7 @@ function joined<T>(dated: readonly (Period & { entry: T })[]): Window<T>[] {
     const longestMs = Math.max(last?.longestMs ?? 0, spanMs({ start, end }));
     const mostMs = longestMs > LONGEST_MS ? longestMs + LONGEST_MS : LONGEST_MS;
     const latest = last === undefined || end > last.end ? end : last.end;
-    if (
-      last !== undefined &&
-      isWithinADay(last, start) &&
-      spanMs({ start: last.start, end: latest }) <= mostMs
-    ) {
+    if (last !== undefined && isWithinADay(last, start) && spanMs({ start: last.start, end: latest }) <= mostMs) {
       Object.assign(last, { end: latest, longestMs });
       last.entries.push(entry);
     } else windows.push({ start, end, longestMs: spanMs({ start, end }), entries: [entry] });
@@ -49,8 +45,7 @@ function joined<T>(dated: readonly (Period & { entry: T })[]): Window<T>[] {
   return windows.map(({ entries, start, end }) => ({ search: padded({ start, end }), entries }));
 }
 
-const isWithinADay = ({ end }: Period, start: string): boolean =>
-  Date.parse(start) - Date.parse(end) <= DAY_MS;
+const isWithinADay = ({ end }: Period, start: string): boolean => Date.parse(start) - Date.parse(end) <= DAY_MS;
 
 /** The last instant with a four-digit year; services do not read later ones. */
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');

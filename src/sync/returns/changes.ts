@@ -8,12 +8,7 @@ import type { Endpoint } from '../../fleet/endpoint.ts';
 import { routePlan } from '../../fleet/endpoints/route-plan.ts';
 import { routePoint } from '../../fleet/endpoints/route-point.ts';
 import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
-import {
-  type NotifiedStop,
-  notifiedStops,
-  pulledStops,
-  type StopRow,
-} from '../../warehouse/outbox/returns.ts';
+import { type NotifiedStop, notifiedStops, pulledStops, type StopRow } from '../../warehouse/outbox/returns.ts';
 import type { PushRun } from '../push/kind.ts';
 import { countUncoded, outcomeHash, outcomesOf, PENDING, rowsOfPlan, rowsOfPoint } from './stop-outcome.ts';
 

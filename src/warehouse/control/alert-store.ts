@@ -28,12 +28,7 @@ export const reportedStates = (engine: Engine): Promise<Map<string, string>> =>
   });
 
 /** Returns the last reported state if the caller may report `state`; undefined if there is nothing to report. */
-export function claimAlert(
-  engine: Engine,
-  subject: string,
-  state: string,
-  nowMs: number,
-): Promise<string | undefined> {
+export function claimAlert(engine: Engine, subject: string, state: string, nowMs: number): Promise<string | undefined> {
   const name = nameOf(subject);
   return engine.write(async ({ sql }) => {
     const nothing: Reported = { state: NOTHING_REPORTED, claim: null };

@@ -39,8 +39,7 @@ export async function audited<T>(
 ): Promise<T> {
   const id = Date.parse(action.at).toString(16).padStart(12, '0') + randomBytes(4).toString('hex');
   await engine.write(({ sql }) => sql('sync_audit').insert({ id, ...action, outcome: 'begun' }));
-  const close = (outcome: string) =>
-    engine.write(({ sql }) => sql('sync_audit').where({ id }).update({ outcome }));
+  const close = (outcome: string) => engine.write(({ sql }) => sql('sync_audit').where({ id }).update({ outcome }));
   try {
     const { words, result } = await perform();
     await close(words);

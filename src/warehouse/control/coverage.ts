@@ -55,11 +55,7 @@ interface CoverageRow {
   run_id: string;
 }
 
-export async function markCovered(
-  { sql }: Transaction,
-  covered: ScopedInterval,
-  by: CoveredBy,
-): Promise<void> {
+export async function markCovered({ sql }: Transaction, covered: ScopedInterval, by: CoveredBy): Promise<void> {
   for (const scopes of chunks(covered.scopes, SCOPES_AT_ONCE)) {
     const touching = await removeTouching(sql, by.job, scopes, covered);
     const rows = scopes.map((scope) => {
@@ -111,13 +107,8 @@ export async function invalidateFuture(
 }
 
 /** The covered intervals of each scope of a job, in order. */
-export async function coverageOf(
-  engine: Pick<Engine, 'read'>,
-  job: string,
-): Promise<Map<string, Interval[]>> {
-  const rows: CoverageRow[] = await engine.read((sql) =>
-    sql('sync_coverage').where({ job }).orderBy('begin_at'),
-  );
+export async function coverageOf(engine: Pick<Engine, 'read'>, job: string): Promise<Map<string, Interval[]>> {
+  const rows: CoverageRow[] = await engine.read((sql) => sql('sync_coverage').where({ job }).orderBy('begin_at'));
   const scopes = new Map<string, Interval[]>();
   for (const { scope, begin_at, end_at } of rows) {
     const intervals = scopes.get(scope) ?? [];

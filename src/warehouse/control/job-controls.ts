@@ -11,9 +11,7 @@ export const syncControl = controlTable({
     job: text('Name of the job.'),
     paused: boolean('True while the job skips its scheduled runs.', { required: true }),
     paused_at: instant('Since when the job is paused; null if it is not.'),
-    run_requested_at: instant(
-      'When a run was requested that no daemon has begun yet; null if there is none.',
-    ),
+    run_requested_at: instant('When a run was requested that no daemon has begun yet; null if there is none.'),
     requested_by: text('Who requested the run.'),
     ordered_at: instant('When the last action was requested.', { required: true }),
   },
@@ -41,12 +39,8 @@ export const resumeJob = (engine: Engine, job: string, at: string): Promise<void
   update(engine, job, at, () => ({ paused: false, paused_at: null }));
 
 /** A daemon begins the run within seconds, or when it next starts. Two requests before that make one run. */
-export const requestRun = (
-  engine: Engine,
-  job: string,
-  at: string,
-  by: string | null = null,
-): Promise<void> => update(engine, job, at, () => ({ run_requested_at: at, requested_by: by }));
+export const requestRun = (engine: Engine, job: string, at: string, by: string | null = null): Promise<void> =>
+  update(engine, job, at, () => ({ run_requested_at: at, requested_by: by }));
 
 /** True for exactly one caller, which has to make the run. */
 export const takeRunRequest = (engine: Engine, job: string): Promise<boolean> =>

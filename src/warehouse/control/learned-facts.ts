@@ -31,12 +31,7 @@ async function factIn<T>(sql: Knex, name: string): Promise<T | undefined> {
 }
 
 /** Part of the caller's transaction. */
-export async function writeFact(
-  { sql }: Transaction,
-  name: string,
-  fact: unknown,
-  nowMs: number,
-): Promise<void> {
+export async function writeFact({ sql }: Transaction, name: string, fact: unknown, nowMs: number): Promise<void> {
   const row = { name, value: JSON.stringify(fact), updated_at: isoInstant(nowMs) };
   await sql('sync_state').insert(row).onConflict('name').merge();
 }

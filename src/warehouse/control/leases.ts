@@ -74,10 +74,7 @@ const leaseRows = (sql: Knex): Promise<LeaseRow[]> =>
   sql(`${TABLE} as lease`)
     .leftJoin(`${syncDaemon.name} as process`, 'process.id', 'lease.holder')
     .orderBy('lease.name')
-    .select(
-      'lease.*',
-      ...['host', 'pid', 'place', 'beat', 'heartbeat_at'].map((column) => `process.${column}`),
-    );
+    .select('lease.*', ...['host', 'pid', 'place', 'beat', 'heartbeat_at'].map((column) => `process.${column}`));
 
 export const readLeases = (engine: Engine): Promise<LeaseRow[]> => engine.read(leaseRows);
 
@@ -100,13 +97,10 @@ export const fencedEngine = (engine: Engine, lease: Lease, onLost?: () => void):
 });
 
 const leaseLost = (name: string): Fatal =>
-  new Fatal(
-    `Another process took over ${name} because this process sent no heartbeat; no further writes were made`,
-    {
-      code: 'lease_lost',
-      hint: 'Nothing is lost: a scheduled job runs again, and a backfill continues where it stopped when you repeat the command. A machine that pauses for 20 s is overloaded or was suspended.',
-    },
-  );
+  new Fatal(`Another process took over ${name} because this process sent no heartbeat; no further writes were made`, {
+    code: 'lease_lost',
+    hint: 'Nothing is lost: a scheduled job runs again, and a backfill continues where it stopped when you repeat the command. A machine that pauses for 20 s is overloaded or was suspended.',
+  });
 
 /** Undefined if another process holds the lease. */
 async function takeLease(sql: Knex, name: string, holder: string, at: string): Promise<Lease | undefined> {
@@ -226,9 +220,7 @@ export function createLeaseManager(
   return {
     take,
     async freeDead() {
-      const freed = (await sweep()).filter(
-        ({ name, token, holder }) => holder === null && free.get(name) !== token,
-      );
+      const freed = (await sweep()).filter(({ name, token, holder }) => holder === null && free.get(name) !== token);
       for (const { name, token } of freed) free.set(name, token);
       return freed.map(({ name }) => name);
     },

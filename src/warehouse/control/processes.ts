@@ -27,10 +27,9 @@ export const syncDaemon = controlTable({
     pid: integer('Process id on that machine.', { required: true }),
     version: text('Version of Roadbook.', { required: true }),
     started_at: instant('When the process began.', { required: true }),
-    heartbeat_at: instant(
-      'Last heartbeat, made every 5 s; by the clock of the database server if there is one.',
-      { required: true },
-    ),
+    heartbeat_at: instant('Last heartbeat, made every 5 s; by the clock of the database server if there is one.', {
+      required: true,
+    }),
     slices_done: integer('Slices that the process has loaded since it began.', { required: true }),
     slices_per_minute: integer('Slices that the process loaded in the minute before its last heartbeat.', {
       required: true,
@@ -65,10 +64,7 @@ export type SeenProcess = Pick<ProcessRow, 'id' | 'beat'> & { pid: number | null
 export const liveProcesses = (sql: Knex): Promise<SeenProcess[]> => sql(TABLE).whereNotNull('beat');
 
 /** Every daemon, oldest first. */
-export async function readDaemons(
-  engine: Engine,
-  clock: Clock,
-): Promise<(ProcessRow & { isSilent: boolean })[]> {
+export async function readDaemons(engine: Engine, clock: Clock): Promise<(ProcessRow & { isSilent: boolean })[]> {
   const nowMs = await databaseTime(engine, clock);
   const rows: ProcessRow[] = await engine.read((sql) =>
     sql(TABLE).whereRaw("kind is distinct from 'command'").orderBy(['started_at', 'id']),
@@ -250,9 +246,7 @@ export function createHeartbeat(dependencies: HeartbeatDependencies): Heartbeat 
     leave,
     isRecent() {
       if (lastHeartbeat === undefined) return false;
-      return (
-        Math.max(clock.monotonic() - lastHeartbeat.monotonicMs, clock.now() - lastHeartbeat.wallMs) < DEAD_MS
-      );
+      return Math.max(clock.monotonic() - lastHeartbeat.monotonicMs, clock.now() - lastHeartbeat.wallMs) < DEAD_MS;
     },
   };
 }

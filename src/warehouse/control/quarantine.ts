@@ -16,9 +16,7 @@ export const syncQuarantine = controlTable({
     table_name: text('Table of the record.', { required: true }),
     record_key: text('Key of the record; null if it has none.'),
     reason: text('Why the record is invalid: field paths and expectations.', { required: true }),
-    is_part: boolean(
-      'The record is incomplete, or invalid because of another record: only a new read can load it.',
-    ),
+    is_part: boolean('The record is incomplete, or invalid because of another record: only a new read can load it.'),
     payload: json('The record; secrets and tax numbers masked.', { personal: true, required: true }),
     first_seen_at: instant('When the record was first read.', { required: true }),
     last_seen_at: instant('When the record was last read.', { required: true }),
@@ -60,11 +58,7 @@ type QuarantineRow = Pick<
 >;
 
 /** The rows of invalid records, each record once. Built before the transaction, because other writes wait for that. */
-export function quarantineRows(
-  job: string,
-  invalid: readonly InvalidRecord[],
-  { redact }: Redactor,
-): QuarantineRow[] {
+export function quarantineRows(job: string, invalid: readonly InvalidRecord[], { redact }: Redactor): QuarantineRow[] {
   const rows = new Map<string, QuarantineRow>();
   for (const { table, key, reason, isPart = false, record } of invalid) {
     const payload = redactedJson(record, redact);

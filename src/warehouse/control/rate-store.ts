@@ -25,15 +25,9 @@ export const syncRate = controlTable({
     ),
     turn: integer('Turn of the process that got the last permit; increases with every permit.', required),
     urgent_priority: integer('Priority of the first call that got no permit.', required),
-    urgent_turn: integer(
-      'Turn of the process of that call; at equal priority the lower turn goes first.',
-      required,
-    ),
+    urgent_turn: integer('Turn of the process of that call; at equal priority the lower turn goes first.', required),
     urgent_until: instant('Until when the calls after that one get no permit.', required),
-    per_minute: integer(
-      'The lowest requests_per_minute of the processes that recently asked for permits.',
-      required,
-    ),
+    per_minute: integer('The lowest requests_per_minute of the processes that recently asked for permits.', required),
     per_minute_at: instant('When a process last asked with that value.', required),
     updated_at: instant('When a process last asked for permits, by the clock of the database.', required),
   },

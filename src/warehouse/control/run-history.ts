@@ -58,12 +58,7 @@ export const searchRuns = (engine: Reader, search: RunSearch): Promise<RunRow[]>
     const query = sql('sync_run').whereIn('job', [...jobs]);
     if (since !== undefined) query.where('started_at', '>=', since);
     if (statuses !== undefined) query.whereIn('status', [...statuses]);
-    return query
-      .orderBy('started_at', 'desc')
-      .orderBy('run_id', 'desc')
-      .limit(limit)
-      .offset(offset)
-      .select(COLUMNS);
+    return query.orderBy('started_at', 'desc').orderBy('run_id', 'desc').limit(limit).offset(offset).select(COLUMNS);
   });
 
 export const runNamed = (engine: Reader, runId: string): Promise<RunRow | undefined> =>

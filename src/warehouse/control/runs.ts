@@ -125,16 +125,7 @@ export function jobHistory(engine: Engine, job: string, nowMs: number): Promise<
       .whereNot({ cause: 'backfill' })
       .orderByRaw('case when started_at > ? then 1 else 0 end, started_at desc', [now])
       .limit(2)
-      .select(
-        'run_id',
-        'status',
-        'started_at',
-        'finished_at',
-        'tick_at',
-        'error_code',
-        'error',
-        'error_hint',
-      );
+      .select('run_id', 'status', 'started_at', 'finished_at', 'tick_at', 'error_code', 'error', 'error_hint');
     const success = await workedRuns(sql, job)
       .whereNull('error_code')
       .where('started_at', '<=', now)
@@ -159,10 +150,6 @@ export const pruneRuns = (sql: Knex, job: string, nowMs: number): Promise<number
     .whereNot({ status: 'running' })
     .whereNotIn(
       'run_id',
-      sql('sync_run')
-        .where({ job })
-        .orderBy('started_at', 'desc')
-        .limit(RUN_RETENTION.keepLast)
-        .select('run_id'),
+      sql('sync_run').where({ job }).orderBy('started_at', 'desc').limit(RUN_RETENTION.keepLast).select('run_id'),
     )
     .delete();

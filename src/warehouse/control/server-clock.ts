@@ -39,8 +39,7 @@ export const databaseTime = async (engine: Engine, clock: Clock): Promise<number
   (await readGap(engine, clock))?.serverMs ?? clock.now();
 
 /** The clocks differ by more than a slow answer can explain. */
-export const isApart = ({ aheadMs, roundTripMs }: ClockGap): boolean =>
-  Math.abs(aheadMs) > MOST_APART_MS + roundTripMs;
+export const isApart = ({ aheadMs, roundTripMs }: ClockGap): boolean => Math.abs(aheadMs) > MOST_APART_MS + roundTripMs;
 
 /** The clocks certainly agree; a slow answer proves nothing either way. */
 export const isInStep = ({ aheadMs, roundTripMs }: ClockGap): boolean =>

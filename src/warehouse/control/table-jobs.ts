@@ -9,15 +9,10 @@ export const tableJob = controlTable({
   columns: {
     table_name: text('Name of the table.'),
     job: text('Name of the job.'),
-    scopes: text(
-      'Pattern (LIKE) of the scopes in sync_coverage that the job reads with its current settings.',
-      {
-        required: true,
-      },
-    ),
-    vehicle_scope: text(
-      'The scope of one vehicle, `%` for its id; null if the job does not read by vehicle.',
-    ),
+    scopes: text('Pattern (LIKE) of the scopes in sync_coverage that the job reads with its current settings.', {
+      required: true,
+    }),
+    vehicle_scope: text('The scope of one vehicle, `%` for its id; null if the job does not read by vehicle.'),
     driver_scope: text(
       'The scope of the drivers of one vehicle, `%` for its id; null if the job does not read by driver.',
     ),

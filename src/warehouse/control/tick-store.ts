@@ -54,5 +54,4 @@ const lastTickRuns = (sql: Knex, job: string, most: number): Promise<TickRun[]> 
 
 const tickOf = ({ tick_at, started_at }: TickRun): number => Date.parse(tick_at ?? started_at);
 
-const isCutOff = ({ status, error_code }: TickRun): boolean =>
-  status === 'abandoned' || CUT_OFF.includes(error_code);
+const isCutOff = ({ status, error_code }: TickRun): boolean => status === 'abandoned' || CUT_OFF.includes(error_code);

@@ -19,5 +19,4 @@ export function rowBatches<Rows extends WrittenRows>(written: readonly Rows[], m
   return batches;
 }
 
-export const countRows = (batch: readonly WrittenRows[]): number =>
-  batch.reduce((sum, { count }) => sum + count, 0);
+export const countRows = (batch: readonly WrittenRows[]): number => batch.reduce((sum, { count }) => sum + count, 0);

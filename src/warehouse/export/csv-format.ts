@@ -23,12 +23,8 @@ export const csv: FileFormat = {
     await put(BYTE_ORDER_MARK + stringify([columns.map(({ name }) => name)]));
     return {
       write: (rows) => {
-        const lines = rows.map((row) =>
-          columns.map(({ name, type }) => csvValue(type, cell(type, row[name]))),
-        );
-        return put(
-          stringify(lines, { escape_formulas: true, quoted_empty: false, quoted_string: false, cast }),
-        );
+        const lines = rows.map((row) => columns.map(({ name, type }) => csvValue(type, cell(type, row[name]))));
+        return put(stringify(lines, { escape_formulas: true, quoted_empty: false, quoted_string: false, cast }));
       },
       async finish() {
         stream.end();

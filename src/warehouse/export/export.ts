@@ -88,10 +88,7 @@ async function planParts(scan: Scan, request: ExportRequest, known: Record<strin
     const parts = await partsOf(scan, table);
     const before = known[table.name];
     const isSame = (part: Part): boolean =>
-      !full &&
-      before !== undefined &&
-      isUnchanged(table, part, before) &&
-      existsSync(pathOf(table, part, request));
+      !full && before !== undefined && isUnchanged(table, part, before) && existsSync(pathOf(table, part, request));
     planned.push({ table, parts, writes: parts.filter((part) => !isSame(part)) });
   }
   return planned;
@@ -114,9 +111,7 @@ const namesOf = ({ columns }: Exportable): string[] => columns.map(({ name }) =>
 const manifestOf = (table: Exportable, parts: readonly Part[], { nowMs }: ExportRequest): TableManifest => ({
   columns: namesOf(table),
   read_at: isoInstant(nowMs),
-  parts: Object.fromEntries(
-    parts.map(({ name, rows, changedAt }) => [name, { rows, changed_at: changedAt }]),
-  ),
+  parts: Object.fromEntries(parts.map(({ name, rows, changedAt }) => [name, { rows, changed_at: changedAt }])),
 });
 
 /** `vehicle.parquet`, or for a partitioned table `event/month=2026-03/event.parquet`, as partition-aware readers expect. */

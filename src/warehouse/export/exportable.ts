@@ -26,9 +26,7 @@ export interface Exportable {
 const HISTORY_TABLES = ['status_change', 'daily_summary_revision'];
 
 const isForBi = (table: Table): boolean =>
-  table.kind === 'base' ||
-  HISTORY_TABLES.includes(table.name) ||
-  lookups.some((lookup) => lookup.table === table);
+  table.kind === 'base' || HISTORY_TABLES.includes(table.name) || lookups.some((lookup) => lookup.table === table);
 
 const CHANGED = '_changed_at';
 

@@ -61,8 +61,5 @@ const schemaOf = (columns: readonly ExportColumn[]): SchemaElement[] => [
   ),
 ];
 
-const columnsOf = (
-  rows: readonly Record<string, unknown>[],
-  columns: readonly ExportColumn[],
-): ColumnSource[] =>
+const columnsOf = (rows: readonly Record<string, unknown>[], columns: readonly ExportColumn[]): ColumnSource[] =>
   columns.map(({ name, type }) => ({ name, data: rows.map((row) => cell(type, row[name])) }));

@@ -15,13 +15,9 @@ export interface Part {
 const NO_MONTH = '__HIVE_DEFAULT_PARTITION__';
 
 export async function partsOf(scan: Scan, table: Exportable): Promise<Part[]> {
-  if (table.month === null)
-    return [await measured(scan, table, { name: 'all', where: '1 = 1', bindings: [] })];
+  if (table.month === null) return [await measured(scan, table, { name: 'all', where: '1 = 1', bindings: [] })];
   const column = `"${table.month}"`;
-  const [range] = await all(
-    scan,
-    `select min(${column}) as first, max(${column}) as last from "${table.name}"`,
-  );
+  const [range] = await all(scan, `select min(${column}) as first, max(${column}) as last from "${table.name}"`);
   const months = monthsBetween(range?.first, range?.last).map(({ name, begin, end }) => ({
     name,
     where: `${column} >= ? and ${column} < ?`,

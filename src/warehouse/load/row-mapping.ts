@@ -29,9 +29,7 @@ type Fields = Map<string, Field>;
 export function rowMapping(table: Table): RowMapping {
   const columns = recordColumns(table);
   const fields = fieldTree(table);
-  const repeated = columns.flatMap((column, position) =>
-    column.alias === undefined ? [] : [{ ...column, position }],
-  );
+  const repeated = columns.flatMap((column, position) => (column.alias === undefined ? [] : [{ ...column, position }]));
   const required = columns.flatMap((column, position) => (column.required ? [position] : []));
   let last: Row = [];
   return (record) => {
@@ -40,17 +38,13 @@ export function rowMapping(table: Table): RowMapping {
     if (repeated.length > 0) fillRepeated(fields, record, row);
     // Own fields first: repeated values are compared with them, whichever comes first in the record.
     for (const { from, type, position } of repeated) {
-      const own = from.reduce<Json | undefined>(
-        (at, name) => (isJsonObject(at) ? at[name] : undefined),
-        record,
-      );
+      const own = from.reduce<Json | undefined>((at, name) => (isJsonObject(at) ? at[name] : undefined), record);
       const held = own === undefined || own === null ? undefined : hold(own, type);
       if (held !== undefined) row[position] = held;
     }
     const rest = fill(fields, record, state);
     for (const position of required) {
-      if (row[position] === null)
-        return { invalid: `${columns[position]?.from.join('.')}: missing or too long` };
+      if (row[position] === null) return { invalid: `${columns[position]?.from.join('.')}: missing or too long` };
     }
     if (rest !== undefined) {
       const extra = stableJson(rest);
@@ -134,8 +128,7 @@ function fill(fields: Fields, object: JsonObject, state: MappingState): JsonObje
     }
   }
   // If an object holds only the repeated value, keep it: otherwise it could not be distinguished from an absent object.
-  if (repeated !== undefined && state.filled === filledBefore)
-    rest = keep(rest, repeated, object[repeated] as Json);
+  if (repeated !== undefined && state.filled === filledBefore) rest = keep(rest, repeated, object[repeated] as Json);
   return rest;
 }
 
@@ -147,13 +140,7 @@ function keep(rest: JsonObject | undefined, name: string, value: Json): JsonObje
 }
 
 /** Writes the column. Returns false if the column cannot hold the value exactly and `extra` has to keep it. */
-function fillColumn(
-  field: Field,
-  position: number,
-  type: ColumnType,
-  value: Json,
-  state: MappingState,
-): boolean {
+function fillColumn(field: Field, position: number, type: ColumnType, value: Json, state: MappingState): boolean {
   const held = hold(value, type);
   if (held === undefined) return false;
   if (field.longest !== undefined && typeof held === 'string' && held.length > field.longest) return false;

@@ -87,10 +87,7 @@ function daysOf(offsets: readonly Offset[], year: number): object[] {
 }
 
 /** The first instant of the local day: midnight, or later if the clock skips midnight. */
-function beginOf(
-  day: number,
-  offsets: readonly { fromMs: number; toMs: number; offsetMs: number }[],
-): number {
+function beginOf(day: number, offsets: readonly { fromMs: number; toMs: number; offsetMs: number }[]): number {
   for (const { fromMs, toMs, offsetMs } of offsets) {
     const begin = Math.max(fromMs, day * DAY_MS - offsetMs);
     if (begin < toMs) return begin;

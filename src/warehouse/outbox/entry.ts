@@ -34,12 +34,9 @@ export const pushOutbox = controlTable({
     code_use: integer('Which use of the code this is, from 1: some ERPs use a route number every day.', {
       default: 1,
     }),
-    erp_code: text(
-      'The code in clear if external_code is a digest; kept only while the ERP may have to be notified.',
-      {
-        personal: true,
-      },
-    ),
+    erp_code: text('The code in clear if external_code is a digest; kept only while the ERP may have to be notified.', {
+      personal: true,
+    }),
     origin: text('Where the ERP offered the item: file and row, or row of the query.'),
     state: text('ready, sending, unknown, confirmed, rejected or cancelled.', { required: true }),
     attention: text(`Why the entry needs a person: ${ATTENTION.join(', ')}; null if it does not.`),
@@ -48,9 +45,7 @@ export const pushOutbox = controlTable({
     content_hash: text('Digest of the content that the ERP offered last; empty if it could not be read.', {
       required: true,
     }),
-    sent_hash: text(
-      'Digest of the content that was sent last; null if none was sent, empty if it is not known.',
-    ),
+    sent_hash: text('Digest of the content that was sent last; null if none was sent, empty if it is not known.'),
     payload: json('The content to send; null once it no longer has to be sent.', { personal: true }),
     remote_id: integer('Identifier at the service; null until it is known.'),
     remote_key: text('Value by which the item is found at the service; a digest if that is a tax number.', {
@@ -69,9 +64,7 @@ export const pushOutbox = controlTable({
     sent_at: instant('When the item was last sent.'),
     confirmed_at: instant('When the item was confirmed.'),
     seen_at: instant('When a read-back first showed the item; null until one does.'),
-    told_at: instant(
-      'When the ERP was notified of this state, by a call or a result file; null before that.',
-    ),
+    told_at: instant('When the ERP was notified of this state, by a call or a result file; null before that.'),
     revision: integer('Increases with every change.', { required: true }),
   },
   // The indexes that a run needs hold few rows. Each covers more columns of its query than any other index, because

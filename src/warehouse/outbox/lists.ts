@@ -80,9 +80,7 @@ export const takenFileFact = (kind: string, file = ''): string => `taken file ${
  * acknowledged: a result that cannot be written is an error of the run.
  */
 export async function kindsWithWaitingFiles(sql: Knex): Promise<Set<string>> {
-  const rows: { name: string }[] = await sql('sync_state')
-    .where('name', 'like', 'taken file %')
-    .select('name');
+  const rows: { name: string }[] = await sql('sync_state').where('name', 'like', 'taken file %').select('name');
   return new Set(rows.flatMap(({ name }) => name.split(' ')[2] ?? []));
 }
 
@@ -101,9 +99,7 @@ export async function entriesNeedingAttention(
     .whereNotNull('attention')
     .where('attention', '>', '')
     // A plan whose period is over can no longer be sent.
-    .where((or) =>
-      or.whereNot({ attention: 'code_reused' }).orWhereNull('period_end').orWhere('period_end', '>', at),
-    );
+    .where((or) => or.whereNot({ attention: 'code_reused' }).orWhereNull('period_end').orWhere('period_end', '>', at));
   const unknown = entries("'unknown'")
     .where({ state: 'unknown' })
     .whereRaw(IS_OPEN)

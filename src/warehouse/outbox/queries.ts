@@ -2,14 +2,7 @@
 // index, and repeats the condition of that index word for word.
 import type { Knex } from 'knex';
 import { chunks } from '../../core/chunks.ts';
-import {
-  type EntryKey,
-  IS_CONFIRMED,
-  IS_OPEN,
-  IS_WATCHED,
-  type OutboxEntry,
-  type OutboxState,
-} from './entry.ts';
+import { type EntryKey, IS_CONFIRMED, IS_OPEN, IS_WATCHED, type OutboxEntry, type OutboxState } from './entry.ts';
 
 export interface Period {
   /** ISO instants, UTC. */
@@ -21,11 +14,8 @@ export interface Period {
 export const FINAL: readonly OutboxState[] = ['confirmed', 'rejected', 'cancelled'];
 
 /** By code: all its uses in order. Unknown codes are omitted. */
-export const entriesByCode = (
-  sql: Knex,
-  kind: string,
-  codes: readonly string[],
-): Promise<Map<string, OutboxEntry[]>> => byCode<OutboxEntry>(sql, kind, codes, ['*']);
+export const entriesByCode = (sql: Knex, kind: string, codes: readonly string[]): Promise<Map<string, OutboxEntry[]>> =>
+  byCode<OutboxEntry>(sql, kind, codes, ['*']);
 
 async function byCode<Entry extends EntryKey>(
   sql: Knex,
@@ -60,11 +50,8 @@ const STATUS_COLUMNS = [
 export type EntryStatus = Pick<OutboxEntry, (typeof STATUS_COLUMNS)[number]>;
 
 /** As `entriesByCode`. */
-export const statusByCode = (
-  sql: Knex,
-  kind: string,
-  codes: readonly string[],
-): Promise<Map<string, EntryStatus[]>> => byCode<EntryStatus>(sql, kind, codes, STATUS_COLUMNS);
+export const statusByCode = (sql: Knex, kind: string, codes: readonly string[]): Promise<Map<string, EntryStatus[]>> =>
+  byCode<EntryStatus>(sql, kind, codes, STATUS_COLUMNS);
 
 /** The entries whose revision has not changed since they were read, in the order of `keys`. */
 export async function entriesByKey(
@@ -82,11 +69,7 @@ export async function entriesByKey(
 
 type OpenState = Exclude<OutboxState, 'confirmed'>;
 
-export const entriesIn = (
-  sql: Knex,
-  kind: string,
-  state: OpenState,
-): Knex.QueryBuilder<OutboxEntry, OutboxEntry[]> =>
+export const entriesIn = (sql: Knex, kind: string, state: OpenState): Knex.QueryBuilder<OutboxEntry, OutboxEntry[]> =>
   sql('push_outbox').where({ kind, state }).whereRaw(IS_OPEN);
 
 export async function countIn(sql: Knex, kind: string, state: OpenState): Promise<number> {
@@ -133,8 +116,7 @@ const dueOf = (query: Knex.QueryBuilder): Promise<DueEntry[]> => query.limit(MOS
 export async function readyEntries(sql: Knex, kind: string, at: string): Promise<DueEntry[]> {
   const ready = await dueOf(entriesIn(sql, kind, 'ready').whereNotNull('payload').where(isDue(at)));
   // Sorted here: in SQL, the database would read all entries by period_start instead of the few ready ones.
-  const order = ({ period_start, external_code }: DueEntry): string =>
-    `${period_start ?? ''} ${external_code}`;
+  const order = ({ period_start, external_code }: DueEntry): string => `${period_start ?? ''} ${external_code}`;
   return ready.sort((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
@@ -142,12 +124,7 @@ export async function readyEntries(sql: Knex, kind: string, at: string): Promise
  * Entries to read back: unknown ones, watched ones, and those rejected since `rejectedSince`, because the service may
  * answer with an error status after it stored the item.
  */
-export async function openEntries(
-  sql: Knex,
-  kind: string,
-  at: string,
-  rejectedSince: string,
-): Promise<DueEntry[]> {
+export async function openEntries(sql: Knex, kind: string, at: string, rejectedSince: string): Promise<DueEntry[]> {
   const watched = sql('push_outbox')
     .where({ kind })
     .whereRaw(IS_WATCHED)
@@ -158,11 +135,7 @@ export async function openEntries(
   const rejected = entriesIn(sql, kind, 'rejected')
     .where('updated_at', '>=', rejectedSince)
     .where('sent_hash', '>', '');
-  return [
-    ...(await dueOf(entriesIn(sql, kind, 'unknown'))),
-    ...(await dueOf(watched)),
-    ...(await dueOf(rejected)),
-  ];
+  return [...(await dueOf(entriesIn(sql, kind, 'unknown'))), ...(await dueOf(watched)), ...(await dueOf(rejected))];
 }
 
 export type ControlRecord = Pick<OutboxEntry, 'remote_id' | 'remote_key'>;
@@ -199,11 +172,7 @@ export const shownPeriod = (sql: Knex, kind: string): Promise<Period | undefined
     .first({ start: 'period_start', end: 'period_end' });
 
 /** The entries that have these identifiers, by identifier. */
-export async function ownersOf(
-  sql: Knex,
-  kind: string,
-  ids: readonly number[],
-): Promise<Map<number, EntryKey>> {
+export async function ownersOf(sql: Knex, kind: string, ids: readonly number[]): Promise<Map<number, EntryKey>> {
   const rows: OutboxEntry[] = await sql('push_outbox')
     .where({ kind })
     .whereIn('remote_id', [...ids])
@@ -221,10 +190,7 @@ export const holdersOf = (sql: Knex, kind: string, keys: readonly string[]): Pro
 const PAGE = 200;
 
 /** Whether the ERP may be notified of a final outcome. A confirmed entry first waits for its identifier for some time. */
-export const isReportable = (
-  { state, remote_id, confirmed_at }: EntryStatus,
-  idAwaitedSince: string,
-): boolean =>
+export const isReportable = ({ state, remote_id, confirmed_at }: EntryStatus, idAwaitedSince: string): boolean =>
   FINAL.includes(state) &&
   (state !== 'confirmed' || remote_id !== null || (confirmed_at !== null && confirmed_at <= idAwaitedSince));
 
@@ -243,13 +209,9 @@ export function unacknowledged(
     .whereNull('told_at')
     .whereIn('state', [...FINAL, 'unknown'])
     .where((or) =>
-      or
-        .whereNot({ state: 'confirmed' })
-        .orWhereNotNull('remote_id')
-        .orWhere('confirmed_at', '<=', idAwaitedSince),
+      or.whereNot({ state: 'confirmed' }).orWhereNotNull('remote_id').orWhere('confirmed_at', '<=', idAwaitedSince),
     );
-  if (after !== undefined)
-    page.whereRaw('(external_code, code_use) > (?, ?)', [after.external_code, after.code_use]);
+  if (after !== undefined) page.whereRaw('(external_code, code_use) > (?, ?)', [after.external_code, after.code_use]);
   return page
     .orderBy(['external_code', 'code_use'])
     .limit(PAGE)
@@ -306,8 +268,7 @@ export async function deleteAged(sql: Knex, kind: string, finalBefore: string): 
     const keys = page.map(({ external_code, code_use }) => [external_code, code_use]);
     for (const table of ['push_attempt', 'push_outbox'])
       await sql(table).where({ kind }).whereIn(['external_code', 'code_use'], keys).delete();
-    if (kind === 'route_plans')
-      await sql('push_return').whereIn(['plan_external_code', 'code_use'], keys).delete();
+    if (kind === 'route_plans') await sql('push_return').whereIn(['plan_external_code', 'code_use'], keys).delete();
   }
   return aged.length;
 }

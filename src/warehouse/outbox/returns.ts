@@ -11,9 +11,7 @@ export const pushReturn = controlTable({
   key: ['plan_external_code', 'code_use', 'point_external_code'],
   columns: {
     plan_external_code: text('Code of the plan.'),
-    code_use: integer(
-      "Which use of the plan's code this is, from 1: an ERP may use one code for several plans.",
-    ),
+    code_use: integer("Which use of the plan's code this is, from 1: an ERP may use one code for several plans."),
     point_external_code: text(
       'Code of the stop; empty in the row that counts the stops with an outcome but without a code.',
     ),
@@ -119,7 +117,5 @@ export async function pulledStops(sql: Knex, planIds: readonly number[]): Promis
     );
   const byPlan = Map.groupBy(rows, ({ route_plan_id }) => Number(route_plan_id));
   // A plan whose stops have all vanished stays in the map, with an empty list: it has been pulled.
-  return new Map(
-    [...byPlan].map(([id, own]) => [id, own.filter(({ _missing_since }) => _missing_since === null)]),
-  );
+  return new Map([...byPlan].map(([id, own]) => [id, own.filter(({ _missing_since }) => _missing_since === null)]));
 }

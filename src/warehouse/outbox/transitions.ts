@@ -117,10 +117,8 @@ export function newEntry(entry: NewEntry, at: string): OutboxEntry {
  * Writes each entry only over the revision it was derived from, so that a concurrent change by a person is kept.
  * Returns the names of the entries that were written.
  */
-export const storeEntries = (
-  tx: Pick<Transaction, 'store'>,
-  entries: readonly OutboxEntry[],
-): Promise<Set<string>> => storeOver(tx, entries);
+export const storeEntries = (tx: Pick<Transaction, 'store'>, entries: readonly OutboxEntry[]): Promise<Set<string>> =>
+  storeOver(tx, entries);
 
 /** As `storeEntries`, but leaves the stored payload: it is most of an entry's text. */
 export const storeWithoutPayload = (

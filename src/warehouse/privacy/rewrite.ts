@@ -38,8 +38,7 @@ export async function enforcePrivacy(
   await memory.write({ policies: known, fingerprint, isUnclean: true }, clock.now());
   const rows = await rewriteTables(engine, privacy, changed, clock);
   const isUnclean = (rows > 0 || before?.isUnclean === true) && !(await engine.scrub());
-  if (isUnclean)
-    log.warn('overwritten personal values are still in the database files; the next start tries again');
+  if (isUnclean) log.warn('overwritten personal values are still in the database files; the next start tries again');
   if (rows > 0) log.info({ rows }, 'personal values rewritten');
   await memory.write({ policies, fingerprint, isUnclean }, clock.now());
 }
@@ -115,16 +114,13 @@ async function rewriteRows(
 
 /** An engine may format JSON with other whitespace. */
 const isSame = (name: string, a: Scalar | undefined, b: Scalar | undefined): boolean =>
-  a === b ||
-  (name === 'extra' && typeof a === 'string' && typeof b === 'string' && plainJson(a) === plainJson(b));
+  a === b || (name === 'extra' && typeof a === 'string' && typeof b === 'string' && plainJson(a) === plainJson(b));
 
 const plainJson = (text: string): string => stableJson(JSON.parse(text));
 
 async function rewriteQuarantine(engine: Engine, table: Table, filter: PrivacyFilter): Promise<number> {
   return engine.write(async ({ sql }) => {
-    const kept = await sql('sync_quarantine')
-      .where({ table_name: table.name })
-      .select('id', 'payload', 'record_key');
+    const kept = await sql('sync_quarantine').where({ table_name: table.name }).select('id', 'payload', 'record_key');
     let changed = 0;
     for (const { id, payload, record_key } of kept) {
       const record = filter.record(parsed(payload));
@@ -146,11 +142,7 @@ const keyText = (table: Table, record: unknown): string =>
     .join(' ');
 
 /** The revisions of a table repeat its key. */
-async function rewriteRevisions(
-  engine: Engine,
-  table: Table,
-  { policies, asStored }: Privacy,
-): Promise<number> {
+async function rewriteRevisions(engine: Engine, table: Table, { policies, asStored }: Privacy): Promise<number> {
   const { revisions } = table;
   if (revisions === null) return 0;
   const hashed = table.key.filter((column) => policies[`${table.name}.${column}`] === 'hash');

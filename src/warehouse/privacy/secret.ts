@@ -38,11 +38,8 @@ async function readSecret(file: string): Promise<string | undefined> {
 }
 
 const secretError = (file: string, what: 'read' | 'written', cause: unknown): Fatal =>
-  new Fatal(
-    `The secret of the digests in ${file} cannot be ${what} (${(cause as NodeJS.ErrnoException).code})`,
-    {
-      code: `secret_un${what === 'read' ? 'readable' : 'writable'}`,
-      hint: 'Check the disk and the permissions of this user, or set privacy.secret.',
-      cause,
-    },
-  );
+  new Fatal(`The secret of the digests in ${file} cannot be ${what} (${(cause as NodeJS.ErrnoException).code})`, {
+    code: `secret_un${what === 'read' ? 'readable' : 'writable'}`,
+    hint: 'Check the disk and the permissions of this user, or set privacy.secret.',
+    cause,
+  });

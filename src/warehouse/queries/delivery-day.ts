@@ -34,10 +34,7 @@ export interface DayStop {
 const NO_DELIVERY = ['PA', 'PARTIDA', 'CH', 'CHEGADA'];
 
 const plansOf = (sql: Knex, { from, to }: DayPeriod): Knex.QueryBuilder =>
-  sql('route_plan')
-    .where('date_time_start', '>=', from)
-    .where('date_time_start', '<', to)
-    .whereNull('_missing_since');
+  sql('route_plan').where('date_time_start', '>=', from).where('date_time_start', '<', to).whereNull('_missing_since');
 
 export const dayPlans = (engine: Reader, day: DayPeriod): Promise<DayPlan[]> =>
   engine.read((sql) =>
@@ -68,10 +65,7 @@ export const dayStops = (engine: Reader, day: DayPeriod): Promise<DayStop[]> =>
     return stops as DayStop[];
   });
 
-export const dayEvents = (
-  engine: Reader,
-  { from, to }: DayPeriod,
-): Promise<{ event_category: number; n: number }[]> =>
+export const dayEvents = (engine: Reader, { from, to }: DayPeriod): Promise<{ event_category: number; n: number }[]> =>
   engine.read(async (sql) => {
     const rows: { event_category: number; n: number }[] = await sql('event')
       .where('begin_date', '>=', from)

@@ -19,10 +19,7 @@ export interface TableFreshness {
   freshAt: string | null;
 }
 
-export const tableFreshness = (
-  engine: Pick<Engine, 'read'>,
-  fillers: readonly Filler[],
-): Promise<TableFreshness> =>
+export const tableFreshness = (engine: Pick<Engine, 'read'>, fillers: readonly Filler[]): Promise<TableFreshness> =>
   engine.read(async (sql) => {
     const jobs = fillers.map(({ job }) => job);
     const scopes: { job: string; scope: string; read: string; reached: string }[] = await sql('sync_coverage')

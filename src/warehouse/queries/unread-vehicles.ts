@@ -9,8 +9,6 @@ export const isUnread = (job: string, scope: string): string => `vehicle.id >= 0
 
 /** Since when the first unread vehicle is known; null if all have been read. `scope` is the scope of a vehicle, `%` for its id. */
 export async function unreadSince(sql: Knex, job: string, scope: string): Promise<string | null> {
-  const [row] = await sql('vehicle')
-    .whereRaw(isUnread('?', '?'), [job, scope])
-    .min({ since: '_first_seen_at' });
+  const [row] = await sql('vehicle').whereRaw(isUnread('?', '?'), [job, scope]).min({ since: '_first_seen_at' });
   return row?.since ?? null;
 }

@@ -18,10 +18,9 @@ async function declaredTables(): Promise<Table[]> {
 }
 
 /** All tables, by name. */
-export const tables: readonly Table[] = [
-  ...(await declaredTables()),
-  ...lookups.map(({ table }) => table),
-].sort((a, b) => (a.name < b.name ? -1 : 1));
+export const tables: readonly Table[] = [...(await declaredTables()), ...lookups.map(({ table }) => table)].sort(
+  (a, b) => (a.name < b.name ? -1 : 1),
+);
 
 /** The tables that hold the service's records. */
 export const baseTables: readonly Table[] = tables.filter(({ kind }) => kind === 'base');

@@ -21,10 +21,7 @@ const version = controlTable({
 });
 const quote = (name: string): string => `"${name}"`;
 
-export async function bringSchemaUpToDate(
-  engine: Engine,
-  steps: readonly Migration[] = migrations,
-): Promise<void> {
+export async function bringSchemaUpToDate(engine: Engine, steps: readonly Migration[] = migrations): Promise<void> {
   await engine.write(async ({ sql }) => {
     await engine.prepareSchema(sql);
     const done = await appliedMigrations(engine, sql);

@@ -23,11 +23,7 @@ const lookup = (name: string, meaning: string, entries: readonly object[]): Look
 
 export const lookups: readonly Lookup[] = [
   lookup('event_category', 'Categories of events.', codes.EVENT_CATEGORIES),
-  lookup(
-    'point_of_interest_category',
-    'Categories of points of interest.',
-    codes.POINT_OF_INTEREST_CATEGORIES,
-  ),
+  lookup('point_of_interest_category', 'Categories of points of interest.', codes.POINT_OF_INTEREST_CATEGORIES),
   lookup('route_plan_status', 'Statuses of a route plan.', codes.ROUTE_PLAN_STATUSES),
   lookup('route_point_status', 'Statuses of a route point.', codes.ROUTE_POINT_STATUSES),
   lookup('vehicle_status', 'Statuses of a vehicle.', codes.VEHICLE_STATUSES),

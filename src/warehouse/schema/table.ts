@@ -168,9 +168,7 @@ export const indexedColumns = ({ key, indexes }: Table): ReadonlySet<string> =>
 
 /** Names of the columns that decide whether a row has changed: without the key and columns with `ignoreInDiff`. */
 export const comparedColumns = (table: Table): string[] => [
-  ...recordColumns(table).flatMap(({ name, ignoreInDiff }) =>
-    ignoreInDiff || table.key.includes(name) ? [] : [name],
-  ),
+  ...recordColumns(table).flatMap(({ name, ignoreInDiff }) => (ignoreInDiff || table.key.includes(name) ? [] : [name])),
   'extra',
 ];
 

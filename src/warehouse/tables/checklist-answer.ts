@@ -25,15 +25,9 @@ export const checklistAnswer = baseTable({
       field('can_additional_data'),
     ),
     checklist_form_field_table_id: integer('List that the answer is chosen from.', field('table.id')),
-    checklist_form_field_table_customer_id: integer(
-      'Account that the list belongs to.',
-      field('table.customer_id'),
-    ),
+    checklist_form_field_table_customer_id: integer('Account that the list belongs to.', field('table.customer_id')),
     checklist_form_field_table_name: text('Name of the list.', field('table.name')),
-    checklist_form_field_table_date_created: instant(
-      'When the list was created.',
-      field('table.date_created'),
-    ),
+    checklist_form_field_table_date_created: instant('When the list was created.', field('table.date_created')),
   },
   indexes: [['checklist_id']],
 });

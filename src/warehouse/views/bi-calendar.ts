@@ -15,10 +15,7 @@ export const biCalendar = view({
     day: date('Local date.', 'calendar.day'),
     begin_at: instant('First instant of the day, UTC.', 'calendar.begin_at'),
     end_at: instant('First instant of the next day, UTC.', 'calendar.end_at'),
-    hours: real(
-      'Length of the day in hours: 24, or usually 23 or 25 when the clock changes.',
-      'calendar.hours',
-    ),
+    hours: real('Length of the day in hours: 24, or usually 23 or 25 when the clock changes.', 'calendar.hours'),
     year: integer('Year.', 'calendar.year'),
     quarter: integer('Quarter of the year, 1 to 4.', 'calendar.quarter'),
     month: integer('Month of the year, 1 to 12.', 'calendar.month'),

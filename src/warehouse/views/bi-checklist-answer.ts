@@ -39,10 +39,7 @@ export const biChecklistAnswer = view({
     ),
     is_high_risk: boolean('True if the risk is high.', `(coalesce(answer.risk_level, '') = 'H')`),
     has_picture: boolean('True if a picture was taken.', `(coalesce(answer.picture, '') <> '')`),
-    picture_file: text(
-      'Path of the picture below the images folder; null if there is none yet.',
-      'image.file',
-    ),
+    picture_file: text('Path of the picture below the images folder; null if there is none yet.', 'image.file'),
   },
   // A login that two people share identifies neither of them.
   from: `

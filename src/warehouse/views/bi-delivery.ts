@@ -24,8 +24,7 @@ const items = (figure: string): string =>
 
 export const biDelivery = view({
   name: 'bi_delivery',
-  meaning:
-    'One row per stop of a route plan: planned and executed time, delay, outcome, reason, order and evidence.',
+  meaning: 'One row per stop of a route plan: planned and executed time, delay, outcome, reason, order and evidence.',
   key: ['stop_id'],
   tables: {
     point: routePoint,
@@ -60,11 +59,7 @@ export const biDelivery = view({
     cost_center_name: text('Cost centre of the vehicle.', 'vehicle.cost_center_name'),
     agent_id: integer('Executing agent.', 'plan.user_id'),
     agent_name: text('Name of the agent.', 'plan.user_name'),
-    ...atAndLocal(
-      'planned',
-      'the stop was planned, or the start of the plan if the stop has no time',
-      PLANNED,
-    ),
+    ...atAndLocal('planned', 'the stop was planned, or the start of the plan if the stop has no time', PLANNED),
     ...atAndLocal('executed', 'the stop was executed or returned; null while it is open', 'done.return_date'),
     late_by_seconds: integer(
       'Seconds from the planned to the executed time, negative if early; null while open, without a planned time, ' +
@@ -82,10 +77,7 @@ export const biDelivery = view({
     ),
     status: text('Status of the stop: P, R, E, D or M; see route_point_status.', 'point.status'),
     outcome: text('Status of the stop, in words.', 'coalesce(state.name, point.status)'),
-    is_done: boolean(
-      'True once the stop was performed or delivered.',
-      `(coalesce(point.status, 'P') in ${DONE})`,
-    ),
+    is_done: boolean('True once the stop was performed or delivered.', `(coalesce(point.status, 'P') in ${DONE})`),
     is_returned: boolean('True if the agent returned the delivery.', `(coalesce(point.status, 'P') = 'D')`),
     attempts: integer(
       'Number of executions recorded.',

@@ -13,10 +13,7 @@ export const biEvent = view({
   tables: { event, vehicle, category: lookupTable('event_category') },
   columns: {
     category_id: integer('Category of the event; see event_category.', 'event.event_category'),
-    category: text(
-      'Category of the event, in words; null if the code list does not have it.',
-      'category.name',
-    ),
+    category: text('Category of the event, in words; null if the code list does not have it.', 'category.name'),
     event_id: integer('Identifier, unique within the category.', 'event.id'),
     day: localDay('Local day on which the event began.', 'event.begin_date'),
     hour: localHour('Local hour in which the event began, 0 to 23.', 'event.begin_date'),

@@ -22,8 +22,7 @@ const UNREAD_SINCE = `(
     where filler.table_name = counted.table_name)`;
 
 /** Null until every scope has been read. */
-const ifAllIsRead = (reached: string): string =>
-  `case when ${UNREAD_SINCE} is null then ${stalest(reached)} end`;
+const ifAllIsRead = (reached: string): string => `case when ${UNREAD_SINCE} is null then ${stalest(reached)} end`;
 
 const LAST_READ = 'max(covered.covered_at)';
 const LAST_END = 'max(covered.end_at)';

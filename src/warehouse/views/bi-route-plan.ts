@@ -31,8 +31,7 @@ const seenAs = (status: string): string => `(
 
 export const biRoutePlan = view({
   name: 'bi_route_plan',
-  meaning:
-    'One row per route plan: planned period, vehicle and agent, progress and punctuality of its stops.',
+  meaning: 'One row per route plan: planned period, vehicle and agent, progress and punctuality of its stops.',
   key: ['plan_id'],
   tables: { plan: routePlan, vehicle, plan_state: lookupTable('route_plan_status') },
   columns: {

@@ -11,8 +11,7 @@ const READING = `case when summary.vehicle_id is null then ${fullDayRead()}
 
 export const biVehicleDay = view({
   name: 'bi_vehicle_day',
-  meaning:
-    'One row per vehicle and local day: distance, utilisation, idling, speeding; provisional until is_final.',
+  meaning: 'One row per vehicle and local day: distance, utilisation, idling, speeding; provisional until is_final.',
   key: ['day', 'vehicle_plate'],
   tables: { summary: dailySummary, vehicle },
   columns: {

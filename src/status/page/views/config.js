@@ -18,23 +18,11 @@ export const render = ({ file, loaded_at, error, config, schedules, orders }) =>
         el('strong', {}, 'The last edit was rejected; the previous configuration stays in effect.'),
         el('pre', { class: 'refusal', tabindex: '0', 'aria-label': 'Error' }, error),
       ),
-  el(
-    'p',
-    { class: 'lead' },
-    el('code', {}, file),
-    ', loaded ',
-    ticking('ago', loaded_at),
-    '. Secrets are not shown.',
-  ),
+  el('p', { class: 'lead' }, el('code', {}, file), ', loaded ', ticking('ago', loaded_at), '. Secrets are not shown.'),
   el('h2', {}, 'The next seven days'),
   preview(schedules),
   el('h2', {}, 'Options of the jobs'),
-  table(
-    'Options of each job',
-    OPTION_COLUMNS,
-    Object.entries(config.jobs).map(optionRow),
-    'There are no jobs.',
-  ),
+  table('Options of each job', OPTION_COLUMNS, Object.entries(config.jobs).map(optionRow), 'There are no jobs.'),
   el('h2', {}, 'Everything else'),
   el(
     'div',
@@ -64,9 +52,7 @@ function preview(schedules) {
         [el('code', {}, schedule), el('span', { class: 'meaning' }, timezone)],
         ...(own.length > 0
           ? own.map(dayCell)
-          : days.map((_, n) =>
-              el('span', { class: 'faint' }, n > 0 ? '–' : enabled && paused ? 'paused' : 'off'),
-            )),
+          : days.map((_, n) => el('span', { class: 'faint' }, n > 0 ? '–' : enabled && paused ? 'paused' : 'off'))),
       ],
     })),
     'There are no jobs.',
@@ -75,12 +61,8 @@ function preview(schedules) {
 
 /** Up to three runs are shown by their times, more by their number. */
 function dayCell({ runs, more, first, clock_change }) {
-  const words =
-    runs === 0 ? '–' : runs <= 3 ? first.map(clockTime).join(' ') : `${count(runs)}${more ? '+' : ''} ×`;
-  return [
-    words,
-    clock_change ? el('span', { class: 'tag', title: 'The clock changes on this day' }, 'clock') : null,
-  ];
+  const words = runs === 0 ? '–' : runs <= 3 ? first.map(clockTime).join(' ') : `${count(runs)}${more ? '+' : ''} ×`;
+  return [words, clock_change ? el('span', { class: 'tag', title: 'The clock changes on this day' }, 'clock') : null];
 }
 
 const OPTION_COLUMNS = [
@@ -116,9 +98,7 @@ function section(name, value) {
       : el(
           'dl',
           { class: 'settings' },
-          lines.map(([key, setting]) =>
-            el('div', {}, el('dt', {}, key), el('dd', { dir: 'auto' }, words(setting))),
-          ),
+          lines.map(([key, setting]) => el('div', {}, el('dt', {}, key), el('dd', { dir: 'auto' }, words(setting)))),
         ),
   );
 }
@@ -130,12 +110,7 @@ const leaves = (value, path = []) =>
   Object.entries(value).flatMap(([key, inner]) => {
     if (inner === undefined) return [];
     if (Array.isArray(inner))
-      return [
-        [
-          [...path, key].join('.'),
-          inner.map((item) => (isFlat(item) ? item : JSON.stringify(item))).join(', '),
-        ],
-      ];
+      return [[[...path, key].join('.'), inner.map((item) => (isFlat(item) ? item : JSON.stringify(item))).join(', ')]];
     return isFlat(inner) ? [[[...path, key].join('.'), inner]] : leaves(inner, [...path, key]);
   });
 
@@ -149,11 +124,5 @@ const ACTION_COLUMNS = [
 
 const actionRow = ({ id, at, action, subject, by, outcome }) => ({
   key: id,
-  cells: [
-    fullTime(at),
-    action,
-    el('span', { dir: 'auto' }, subject),
-    by,
-    el('span', { dir: 'auto' }, outcome),
-  ],
+  cells: [fullTime(at), action, el('span', { dir: 'auto' }, subject), by, el('span', { dir: 'auto' }, outcome)],
 });

@@ -77,11 +77,7 @@ const row = (each, tables) => ({
 function showQuarantine({ total, rows, page, more }, { tables }) {
   if (total === 0) return el('p', { class: 'empty' }, 'No record is in quarantine.');
   return [
-    el(
-      'p',
-      { class: 'hint' },
-      `${plural(total, 'invalid record')}. Only values declared as not personal are shown.`,
-    ),
+    el('p', { class: 'hint' }, `${plural(total, 'invalid record')}. Only values declared as not personal are shown.`),
     el(
       'div',
       { class: 'filters' },
@@ -116,17 +112,8 @@ const record = ({ id, table_name, record_key, reason, payload, times, last_seen_
       el('span', { dir: 'auto' }, record_key ?? ''),
       el('span', { class: 'reason', dir: 'auto' }, reason),
     ),
-    el(
-      'p',
-      { class: 'faint' },
-      `read ${plural(times, 'time')} by ${job}, last `,
-      ticking('ago', last_seen_at),
-    ),
-    el(
-      'pre',
-      { dir: 'auto', tabindex: '0', 'aria-label': 'Masked record' },
-      JSON.stringify(payload, null, 2),
-    ),
+    el('p', { class: 'faint' }, `read ${plural(times, 'time')} by ${job}, last `, ticking('ago', last_seen_at)),
+    el('pre', { dir: 'auto', tabindex: '0', 'aria-label': 'Masked record' }, JSON.stringify(payload, null, 2)),
     el('p', { class: 'buttons' }, orderButton('Retry', 'quarantine/retry', { body: { id } })),
   );
 
@@ -142,11 +129,7 @@ const entry = ({ name, kind, meaning, call, columns }) =>
     'details',
     { 'data-key': name, 'data-table': name },
     el('summary', {}, el('strong', {}, name), el('span', { class: 'reason' }, meaning)),
-    el(
-      'p',
-      { class: 'faint' },
-      [KINDS[kind] ?? kind, call, `key: ${keyOf(columns)}`].filter(Boolean).join(' · '),
-    ),
+    el('p', { class: 'faint' }, [KINDS[kind] ?? kind, call, `key: ${keyOf(columns)}`].filter(Boolean).join(' · ')),
     opened.has(name) ? columnTable(name, columns) : null,
   );
 

@@ -41,11 +41,7 @@ export const render = (status) => [
     : el(
         'section',
         { class: 'banner bad', 'aria-label': 'Configuration' },
-        el(
-          'strong',
-          {},
-          'The last edit of the configuration was rejected; the previous one stays in effect. ',
-        ),
+        el('strong', {}, 'The last edit of the configuration was rejected; the previous one stays in effect. '),
         el('code', {}, status.config.error),
         el('a', { href: '#/config' }, 'See the configuration'),
       ),
@@ -88,9 +84,7 @@ const daemonRow = (daemon) => ({
     daemon.version,
     ticking('ago', daemon.started_at),
     ticking('ago', daemon.heartbeat_at),
-    daemon.slices_per_minute === null
-      ? el('span', { class: 'faint' }, 'unknown')
-      : count(daemon.slices_per_minute),
+    daemon.slices_per_minute === null ? el('span', { class: 'faint' }, 'unknown') : count(daemon.slices_per_minute),
   ],
 });
 
@@ -105,9 +99,7 @@ const queueLine = (queue) =>
       );
 
 function hero({ health, jobs, outbox, unknownSince, deadline, attention }) {
-  const names = jobs.filter(
-    (job) => job.health === health && !['ok', 'paused', 'never ran'].includes(health),
-  );
+  const names = jobs.filter((job) => job.health === health && !['ok', 'paused', 'never ran'].includes(health));
   const people = needsPerson(attention);
   const missed = missedDeadline(deadline);
   // The general sentence is left out if a more exact one says what is late.
@@ -119,10 +111,7 @@ function hero({ health, jobs, outbox, unknownSince, deadline, attention }) {
   const unclear =
     unknownSince === null || people !== null
       ? null
-      : [
-          el('a', { href: '#/plans/unknown' }, plural(outbox.unknown, 'push', 'pushes')),
-          ' of unknown outcome.',
-        ];
+      : [el('a', { href: '#/plans/unknown' }, plural(outbox.unknown, 'push', 'pushes')), ' of unknown outcome.'];
   return el(
     'section',
     { class: `hero ${toneOf(health)}`, 'aria-label': 'Overall health' },
@@ -158,8 +147,7 @@ function missedDeadline(deadline) {
   return [el('a', { href: '#/plans' }, words), ` by ${deadline.at}.`];
 }
 
-const listed = (names) =>
-  names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+const listed = (names) => (names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`);
 
 const card = (name, value, words, { tone = '', href } = {}) =>
   el(
@@ -186,15 +174,10 @@ function cards({ outbox, attention, quarantine, session, tables, config }) {
       attention.length === 0 ? 'no pushes' : reasonsIn(attention),
       { tone: attention.length > 0 ? 'bad' : '', href: '#/plans' },
     ),
-    card(
-      'Unknown pushes',
-      count(outbox.unknown),
-      `${count(open)} waiting, ${shortCount(outbox.confirmed)} confirmed`,
-      {
-        tone: outbox.unknown > 0 ? 'late' : '',
-        href: '#/plans/unknown',
-      },
-    ),
+    card('Unknown pushes', count(outbox.unknown), `${count(open)} waiting, ${shortCount(outbox.confirmed)} confirmed`, {
+      tone: outbox.unknown > 0 ? 'late' : '',
+      href: '#/plans/unknown',
+    }),
     card('Rejected pushes', count(outbox.rejected), `${count(outbox.cancelled)} cancelled`, {
       tone: outbox.rejected > 0 ? 'bad' : '',
       href: '#/plans/rejected',
@@ -294,8 +277,7 @@ function freshness({ tables: own }, tables) {
 
 function durations({ name, recent }) {
   const ended = recent.filter(({ seconds }) => seconds !== null).map(({ seconds }) => seconds);
-  const label =
-    ended.length === 0 ? 'no runs' : `latest ${span(ended.at(-1))}, longest ${span(Math.max(...ended))}`;
+  const label = ended.length === 0 ? 'no runs' : `latest ${span(ended.at(-1))}, longest ${span(Math.max(...ended))}`;
   return lineSpark(`Duration of the last runs of ${name}: ${label}`, ended);
 }
 

@@ -4,16 +4,7 @@ import { el } from '../dom.js';
 import { orderButton } from '../orders.js';
 import { entryPage } from '../outbox-entry.js';
 import { pager, table } from '../tables.js';
-import {
-  attentionPill,
-  attentionWords,
-  count,
-  dayAndTime,
-  entriesNeeding,
-  pill,
-  plural,
-  ticking,
-} from '../words.js';
+import { attentionPill, attentionWords, count, dayAndTime, entriesNeeding, pill, plural, ticking } from '../words.js';
 
 export const title = 'Plans';
 
@@ -34,8 +25,7 @@ export async function load(address) {
 
 const boardHref = () => (filter.state === '' ? '#/plans' : `#/plans/${filter.state}`);
 
-export const render = ({ entry, board }) =>
-  entry === undefined ? showBoard(board) : entryPage(entry, boardHref());
+export const render = ({ entry, board }) => (entry === undefined ? showBoard(board) : entryPage(entry, boardHref()));
 
 const showBoard = ({ counts, attention, deadline, found, ...list }) => [
   el('h1', {}, 'Plans'),
@@ -73,11 +63,7 @@ const showBoard = ({ counts, attention, deadline, found, ...list }) => [
         'select',
         { 'data-filter': 'kind' },
         ['', ...KINDS].map((kind) =>
-          el(
-            'option',
-            { value: kind, selected: kind === filter.kind },
-            kind === '' ? 'all' : kindWords(kind),
-          ),
+          el('option', { value: kind, selected: kind === filter.kind }, kind === '' ? 'all' : kindWords(kind)),
         ),
       ),
     ),
@@ -98,12 +84,7 @@ const needsPerson = (attention) =>
       'ul',
       { class: 'needs' },
       attention.map(({ reason, text }) =>
-        el(
-          'li',
-          { 'data-key': reason },
-          `${text}. `,
-          el('span', { class: 'hint' }, attentionWords(reason).todo),
-        ),
+        el('li', { 'data-key': reason }, `${text}. `, el('span', { class: 'hint' }, attentionWords(reason).todo)),
       ),
     ),
   );

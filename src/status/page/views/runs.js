@@ -45,9 +45,7 @@ const choice = (name, label, values, value) =>
     el(
       'select',
       { 'data-filter': name },
-      values.map((each) =>
-        el('option', { value: each, selected: each === value }, each === '' ? 'all' : each),
-      ),
+      values.map((each) => el('option', { value: each, selected: each === value }, each === '' ? 'all' : each)),
     ),
   );
 

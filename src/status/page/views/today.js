@@ -44,11 +44,7 @@ export function render(day) {
       el(
         'div',
         { class: 'day-choice' },
-        el(
-          'button',
-          { type: 'button', class: 'quiet', 'data-step': -1, 'aria-label': 'The day before' },
-          '←',
-        ),
+        el('button', { type: 'button', class: 'quiet', 'data-step': -1, 'aria-label': 'The day before' }, '←'),
         el(
           'label',
           {},
@@ -75,12 +71,7 @@ export function render(day) {
         stops === 0 ? 'none planned' : `${Math.round(((stops - open) / stops) * 100)} % done`,
       ),
       figure('Open', count(open), 'not done yet'),
-      figure(
-        'Returned',
-        count(picture.byStatus.D ?? 0),
-        'not delivered',
-        picture.byStatus.D > 0 ? 'bad' : '',
-      ),
+      figure('Returned', count(picture.byStatus.D ?? 0), 'not delivered', picture.byStatus.D > 0 ? 'bad' : ''),
       figure(
         'Late',
         count(picture.lateCount),
@@ -130,9 +121,7 @@ export function render(day) {
       { class: 'columns' },
       panel(
         'Events by category',
-        day.events.length === 0
-          ? el('p', { class: 'empty' }, 'No events for this day.')
-          : eventBars(day.events, names),
+        day.events.length === 0 ? el('p', { class: 'empty' }, 'No events for this day.') : eventBars(day.events, names),
       ),
       panel(
         `Vehicles on ${weekday(day.vehicles.day)}`,

@@ -4,11 +4,7 @@
 export const MOST_URL_BYTES = 6_000;
 
 /** Parts of at most `most` items, whose URLs are short enough by `bytesOf`. A single item is always accepted. */
-export function chunksFor<Item>(
-  items: readonly Item[],
-  most: number,
-  bytesOf: (part: Item[]) => number,
-): Item[][] {
+export function chunksFor<Item>(items: readonly Item[], most: number, bytesOf: (part: Item[]) => number): Item[][] {
   const parts: Item[][] = [];
   for (let start = 0; start < items.length; ) {
     let size = Math.max(1, Math.min(most, items.length - start));

@@ -28,12 +28,7 @@ const nameOf = (job: string): string => `slice scale of ${job}`;
 export const readScale = async (engine: Engine, job: string): Promise<number> =>
   (await factMemory<number>(engine, nameOf(job)).read()) ?? 1;
 
-export async function learnScale(
-  { engine, clock }: SyncDependencies,
-  job: string,
-  scale: number,
-  cuts: number,
-) {
+export async function learnScale({ engine, clock }: SyncDependencies, job: string, scale: number, cuts: number) {
   const next = nextScale(scale, cuts);
   if (next !== scale) await factMemory<number>(engine, nameOf(job)).write(next, clock.now());
 }

@@ -25,15 +25,7 @@ export interface Reach {
   covered: readonly Interval[];
 }
 
-export function spansToRead({
-  now,
-  since,
-  lookback,
-  ahead = 0,
-  holdBack = 0,
-  period,
-  covered,
-}: Reach): Span[] {
+export function spansToRead({ now, since, lookback, ahead = 0, holdBack = 0, period, covered }: Reach): Span[] {
   const read = covered.map(spanOf);
   if (period !== undefined) return without(spanOf(period), read);
   const edge = now - holdBack;

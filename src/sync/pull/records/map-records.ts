@@ -32,10 +32,7 @@ function mappingsOf(table: Table): Mappings {
   return made;
 }
 
-export async function mapRecords(
-  { table, endpoint, records, rejected = [] }: Load,
-  privacy: Privacy,
-): Promise<Mapped> {
+export async function mapRecords({ table, endpoint, records, rejected = [] }: Load, privacy: Privacy): Promise<Mapped> {
   const { compiled, generic } = mappingsOf(table);
   const filter = privacy.filter(table);
   const rows: Row[] = [];

@@ -71,6 +71,4 @@ function placeAlias(root: Fields, path: readonly string[], schema: z.ZodType): v
 }
 
 const shape = (fields: Fields): Shape =>
-  Object.fromEntries(
-    [...fields].map(([name, field]) => [name, field instanceof Map ? object(shape(field)) : field]),
-  );
+  Object.fromEntries([...fields].map(([name, field]) => [name, field instanceof Map ? object(shape(field)) : field]));

@@ -38,6 +38,5 @@ export const itineraryKind: PushKind = {
   async change(call, id, { data }) {
     return judgeWritten(await call(changeItinerary, { id, data: changeOf(data) }));
   },
-  isSame: (record, data) =>
-    Object.entries(changeOf(data)).every(([name, value]) => isSameValue(record[name], value)),
+  isSame: (record, data) => Object.entries(changeOf(data)).every(([name, value]) => isSameValue(record[name], value)),
 };

@@ -23,9 +23,7 @@ export const pointOfInterestKind: PushKind = {
     return judgeWritten(await call(changePointOfInterest, { id, data }));
   },
   isSame: (record, data) =>
-    Object.entries(withCategory(data)).every(([name, value]) =>
-      isSameValue(withCategory(record)[name], value),
-    ),
+    Object.entries(withCategory(data)).every(([name, value]) => isSameValue(withCategory(record)[name], value)),
 };
 
 /** Converts both documented forms of the category to the id. */

@@ -8,8 +8,7 @@ import { fieldText, isSameValue, periodBetween, remoteRecords } from './answers.
 
 const codeOf = (record: JsonObject): string | undefined => fieldText(record.external_code);
 
-const periodOf = ({ date_time_start, date_time_end }: JsonObject) =>
-  periodBetween(date_time_start, date_time_end);
+const periodOf = ({ date_time_start, date_time_end }: JsonObject) => periodBetween(date_time_start, date_time_end);
 
 export const routePlanKind: PushKind = {
   feed: 'route_plans',
@@ -38,8 +37,7 @@ export function judgeImport(answer: ImportedPlan): Verdict {
     ...unassignedPoints.map((point) => `point not assigned: ${nameOf(point)}`),
   ];
   if (routePoints !== undefined && routePoints > 0) return { is: 'accepted', id, reasons };
-  if (wrongRoutePlans.length > 0 || (routePoints === 0 && reasons.length > 0))
-    return { is: 'rejected', reasons };
+  if (wrongRoutePlans.length > 0 || (routePoints === 0 && reasons.length > 0)) return { is: 'rejected', reasons };
   return { is: 'unclear', message: 'The answer does not say whether the plan was accepted' };
 }
 

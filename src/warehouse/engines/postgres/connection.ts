@@ -64,10 +64,7 @@ interface PoolOptions {
   limits?: { query_timeout?: number };
 }
 
-function connect(
-  { url, schema, connectMs }: ConnectSettings,
-  { most, session, watch, limits }: PoolOptions,
-): Knex {
+function connect({ url, schema, connectMs }: ConnectSettings, { most, session, watch, limits }: PoolOptions): Knex {
   const silent = () => undefined;
   return knex({
     client: 'pg',
@@ -100,11 +97,7 @@ function connect(
 }
 
 /** Asks the server for the session's pid: at login a pooler reports a pid of its own. */
-function watchSession(
-  connection: PgConnection,
-  watch: SilenceWatch,
-  done: (error: Error | null) => void,
-): void {
+function watchSession(connection: PgConnection, watch: SilenceWatch, done: (error: Error | null) => void): void {
   connection.query({ text: 'select pg_backend_pid() as pid' }, (error, result) => {
     const [row] = (result?.rows ?? []) as { pid: number }[];
     watchQueries(connection, row && endWhenSilent(connection, row.pid, watch).begin);
@@ -131,8 +124,7 @@ function watchQueries(connection: PgConnection, onBegin?: () => void): void {
 }
 
 function withStorableValues(config: object & { values?: unknown[] }): object {
-  if (config.values?.some((value) => typeof value === 'string' && value.includes('\0')) !== true)
-    return config;
+  if (config.values?.some((value) => typeof value === 'string' && value.includes('\0')) !== true) return config;
   return { ...config, values: config.values.map(withoutNul) };
 }
 

@@ -50,8 +50,7 @@ export const copyIn = (connection: PgConnection, statement: string, texts: Itera
 const CHUNK_BYTES = 65_536;
 
 function* byteChunks(text: Buffer): Generator<Buffer> {
-  for (let start = 0; start < text.length; start += CHUNK_BYTES)
-    yield text.subarray(start, start + CHUNK_BYTES);
+  for (let start = 0; start < text.length; start += CHUNK_BYTES) yield text.subarray(start, start + CHUNK_BYTES);
 }
 
 /** A row, or the last fields of one, as a line of the text format. */

@@ -15,14 +15,7 @@ import { connectBeside, connectReaders, connectWriter, type PostgresSettings } f
 import { hasSchema, postgresDdl } from './ddl.ts';
 import type { PgConnection } from './driver.ts';
 import { isAnswered, isLockTimeout, isLostSession, postgresError } from './errors.ts';
-import {
-  type CopyRows,
-  countPresentRows,
-  hasPresentRows,
-  loadRows,
-  markMissingRows,
-  writeDown,
-} from './load.ts';
+import { type CopyRows, countPresentRows, hasPresentRows, loadRows, markMissingRows, writeDown } from './load.ts';
 import { type LockScope, lockForWrite, watchHolders } from './locks.ts';
 import type { SilenceWatch } from './silence.ts';
 import { postgresSnapshot } from './snapshot.ts';
@@ -87,10 +80,7 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<Timeouts
     askMs,
     answerMs,
     isWorking: (pid) =>
-      retryLostSession(() => besideWriter.raw(AT_WORK, [pid])).then(
-        ({ rows }) => rows.length > 0,
-        isAnswered,
-      ),
+      retryLostSession(() => besideWriter.raw(AT_WORK, [pid])).then(({ rows }) => rows.length > 0, isAnswered),
     connections: new Set(),
   };
   const writer = connectWriter(settings, 1, watch);
@@ -143,8 +133,7 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<Timeouts
     return work(sql).finally(() => sql.destroy());
   };
 
-  const reading = <T>(work: () => Promise<T>): Promise<T> =>
-    reads.run(() => plainErrors(() => retryLostSession(work)));
+  const reading = <T>(work: () => Promise<T>): Promise<T> => reads.run(() => plainErrors(() => retryLostSession(work)));
 
   return {
     name: 'postgres',
@@ -158,9 +147,7 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<Timeouts
     write,
     beside: (work) =>
       reads.run(() =>
-        plainErrors(() =>
-          retryLostSession(() => besideWriter.transaction((sql) => work(sql, () => serverTime(sql)))),
-        ),
+        plainErrors(() => retryLostSession(() => besideWriter.transaction((sql) => work(sql, () => serverTime(sql))))),
       ),
     read: (work) => reading(() => work(reader)),
     snapshot: (work) => plainErrors(() => postgresSnapshot(reader, work)),

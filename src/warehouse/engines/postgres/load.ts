@@ -124,8 +124,7 @@ async function storedRows(
   { parts, metadata }: { parts: readonly string[] | undefined; metadata: LoadMetadata },
 ): Promise<Map<number, Stored>> {
   const keys = table.key.map((_, index) => batch.flatMap((each) => each.keys[index] ?? []));
-  const targets =
-    parts === undefined ? [table.name] : await candidatePartitions(connection, table, keys, parts);
+  const targets = parts === undefined ? [table.name] : await candidatePartitions(connection, table, keys, parts);
   if (targets.length === 0) return new Map();
   const values = [...keys.map(arrayText), metadata.readAt, metadata.at];
   const { rows } = await runStatement(connection, lookupStatement(table, targets), values);
@@ -188,9 +187,7 @@ async function mergeRows(
   const hasHistory = table.history !== null || table.revisions !== null;
   const partOfLine = partitionOfLine(table);
   const places = known.map(({ line, part }) => (part === partOfLine(line) ? part : null));
-  const staged = known.map(
-    ({ line, is_newer }, index) => `${line}\t${copyLine([places[index] ?? null, is_newer])}`,
-  );
+  const staged = known.map(({ line, is_newer }, index) => `${line}\t${copyLine([places[index] ?? null, is_newer])}`);
   if (hasHistory) staged.push(...fresh().map((line) => `${line}\t${copyLine([null, false])}`));
   if (staged.length === 0) return 0;
   const ready = [stageStatement(table), `truncate ${stageName(table)}`, USE_KEY_INDEX];
@@ -207,10 +204,7 @@ async function mergeRows(
   }
   let updated = 0;
   for (const part of new Set(places)) {
-    const { rowCount } = await runStatement(connection, updateStatement(table, part ?? undefined), [
-      at,
-      runId,
-    ]);
+    const { rowCount } = await runStatement(connection, updateStatement(table, part ?? undefined), [at, runId]);
     updated += rowCount ?? 0;
   }
   await runStatement(connection, ALLOW_ALL_JOINS);
@@ -238,20 +232,12 @@ async function rejectStale(
   if (newer > 0) throw new StaleRead(table.name, newer);
 }
 
-export async function hasPresentRows(
-  connection: PgConnection,
-  table: Table,
-  range: RowRange,
-): Promise<boolean> {
+export async function hasPresentRows(connection: PgConnection, table: Table, range: RowRange): Promise<boolean> {
   const { text, values } = anyPresentStatement(table, range);
   return (await runStatement(connection, text, values)).rows.length > 0;
 }
 
-export async function countPresentRows(
-  connection: PgConnection,
-  table: Table,
-  range: RowRange,
-): Promise<number> {
+export async function countPresentRows(connection: PgConnection, table: Table, range: RowRange): Promise<number> {
   const { text, values } = presentStatement(table, range);
   const { rows } = await runStatement(connection, text, values);
   return (rows as { present: number }[])[0]?.present ?? 0;
@@ -269,11 +255,6 @@ export async function markMissingRows(
   const newer = newerMissingStatement(table, range);
   const since = [metadata.readAt, metadata.at];
   await rejectStale(connection, table, { ...newer, values: [...since, ...keys, ...newer.values] });
-  const { rowCount } = await runStatement(connection, text, [
-    metadata.at,
-    metadata.runId,
-    ...keys,
-    ...values,
-  ]);
+  const { rowCount } = await runStatement(connection, text, [metadata.at, metadata.runId, ...keys, ...values]);
   return rowCount ?? 0;
 }

@@ -64,11 +64,7 @@ interface WatchTimes {
   stalledMs: number;
 }
 
-export function watchHolders(
-  besideWriter: Knex,
-  schema: string,
-  { afterMs, stalledMs }: WatchTimes,
-): HolderWatch {
+export function watchHolders(besideWriter: Knex, schema: string, { afterMs, stalledMs }: WatchTimes): HolderWatch {
   const rowsOf = (statement: string, bindings: readonly (string | number)[]): Promise<Holder[]> =>
     besideWriter.raw(statement, bindings).then(
       ({ rows }) => rows,

@@ -128,9 +128,7 @@ export function historyStatement(table: Table, column: string): string {
 
 /** Runs before the rows are written: records each changed number of a stored row. Binds at and run. */
 export function revisionStatement(table: Table, revisions: string): string {
-  const figures = recordColumns(table).filter(
-    ({ type, name }) => type === 'real' && !table.key.includes(name),
-  );
+  const figures = recordColumns(table).filter(({ type, name }) => type === 'real' && !table.key.includes(name));
   const pairs = figures.map(({ name }) => `('${name}', old.${quote(name)}, new.${quote(name)})`);
   return `
     insert into ${quote(revisions)}

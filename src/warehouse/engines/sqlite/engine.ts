@@ -249,13 +249,7 @@ async function countPresent(sql: Knex, table: Table, range: RowRange): Promise<n
   return present;
 }
 
-async function markMissing(
-  sql: Knex,
-  table: Table,
-  range: RowRange,
-  seen: readonly Row[],
-  metadata: LoadMetadata,
-) {
+async function markMissing(sql: Knex, table: Table, range: RowRange, seen: readonly Row[], metadata: LoadMetadata) {
   const { condition, bindings } = rangeCondition(table, range);
   const missing = { ...bindings, keys: JSON.stringify(seen) };
   const [{ newer }] = await sql.raw(newerMissingStatement(table, condition), {

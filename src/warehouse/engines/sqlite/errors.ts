@@ -53,14 +53,11 @@ const isDriverError = (thrown: unknown): thrown is DriverError =>
   thrown instanceof Error && /^SQLITE_/.test(String((thrown as { code?: unknown }).code));
 
 /** SQLite's own text, without the statement that the query builder prepends. */
-const sqliteText = ({ message, code }: DriverError): string =>
-  message.slice(message.lastIndexOf(`${code}: `)) || code;
+const sqliteText = ({ message, code }: DriverError): string => message.slice(message.lastIndexOf(`${code}: `)) || code;
 
 /** Keeps the stack and drops the message, which holds bound values. */
 function withoutMessage(error: DriverError): Error {
   const bare = new Error(error.code);
-  bare.stack = [error.code, ...(error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))].join(
-    '\n',
-  );
+  bare.stack = [error.code, ...(error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))].join('\n');
   return bare;
 }

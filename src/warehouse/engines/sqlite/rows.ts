@@ -22,5 +22,4 @@ export function writeDown(table: Table, rows: readonly Row[]): SqliteRows {
 /** Rows per statement. */
 export const BATCH_ROWS = 12_000;
 
-export const joinedText = (batch: readonly SqliteRows[]): string =>
-  `[${batch.map(({ text }) => text).join()}]`;
+export const joinedText = (batch: readonly SqliteRows[]): string => `[${batch.map(({ text }) => text).join()}]`;

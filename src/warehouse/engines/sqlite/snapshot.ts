@@ -17,11 +17,7 @@ export type Answer =
   /** SQLite's numeric result code. */
   | { errcode: number; words: string };
 
-export async function sqliteSnapshot<T>(
-  file: string,
-  lockMs: number,
-  work: (scan: Scan) => Promise<T>,
-): Promise<T> {
+export async function sqliteSnapshot<T>(file: string, lockMs: number, work: (scan: Scan) => Promise<T>): Promise<T> {
   const reader = startReader([file, String(lockMs)]);
   reader.on('error', () => undefined);
   const ended = awaitEvent(reader, 'exit').then(() => undefined);

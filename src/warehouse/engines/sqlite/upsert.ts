@@ -94,9 +94,7 @@ function historyStatement(table: Table, column: string): string {
 
 /** Runs before the upsert: records each changed number of a stored row. Binds :rows, :at, :run. */
 function revisionStatement(table: Table, revisions: string): string {
-  const figures = recordColumns(table).filter(
-    ({ type, name }) => type === 'real' && !table.key.includes(name),
-  );
+  const figures = recordColumns(table).filter(({ type, name }) => type === 'real' && !table.key.includes(name));
   const keys = table.key.map((name) => `old.${quote(name)}`).join(', ');
   const from = incoming(table, [...table.key, ...figures.map(({ name }) => name)]);
   const pairs = figures.map(
@@ -142,19 +140,14 @@ export const newerMissingStatement = (table: Table, condition: string): string =
  * all vehicles to find those of a few. A unary plus prevents that. It also removes the column's type affinity, so an
  * integer value needs a cast.
  */
-export function rangeCondition(
-  table: Table,
-  range: RowRange,
-): { condition: string; bindings: Record<string, string> } {
+export function rangeCondition(table: Table, range: RowRange): { condition: string; bindings: Record<string, string> } {
   const parts = ['true'];
   const bindings: Record<string, string> = {};
   for (const [index, [column, bound]] of Object.entries(range).entries()) {
     if ('in' in bound) {
       const isInteger = table.columns.find(({ name }) => name === column)?.type === 'integer';
       const value = index > 0 && isInteger ? 'cast(value as integer)' : 'value';
-      parts.push(
-        `${index > 0 ? '+' : ''}${quote(column)} in (select ${value} from jsonb_each(:${column}_in))`,
-      );
+      parts.push(`${index > 0 ? '+' : ''}${quote(column)} in (select ${value} from jsonb_each(:${column}_in))`);
       bindings[`${column}_in`] = JSON.stringify(bound.in);
     } else {
       parts.push(`${quote(column)} >= :${column}_from and ${quote(column)} < :${column}_to`);

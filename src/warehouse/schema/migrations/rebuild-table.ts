@@ -25,8 +25,6 @@ export async function rebuildTable(
   await sql.raw(`create table ${waiting} as select * from "${table.name}"`);
   await sql.raw(`drop table "${table.name}"`);
   for (const statement of engine.createStatements(table)) await sql.raw(statement);
-  await sql.raw(
-    `insert into "${table.name}" (${quoted([...kept, ...added])}) select ${values} from ${waiting}`,
-  );
+  await sql.raw(`insert into "${table.name}" (${quoted([...kept, ...added])}) select ${values} from ${waiting}`);
   await sql.raw(`drop table ${waiting}`);
 }

@@ -40,16 +40,10 @@ const WHOLE_DAY = 'read.begin_at <= calendar.begin_at and read.end_at >= calenda
 /** When the full day was last read. `scope` is a condition on `read.scope` that selects the coverage of the row. */
 export const fullDayRead = (scope = 'true'): string => lastRead(`${scope} and ${WHOLE_DAY}`);
 
-export const dayFigures = (
-  subject: 'vehicle' | 'driver',
-  reading: string,
-): Record<string, ViewColumnDraft> => ({
+export const dayFigures = (subject: 'vehicle' | 'driver', reading: string): Record<string, ViewColumnDraft> => ({
   trips: real('Trips.', 'summary.count_travel'),
   distance: real('Distance travelled, in the unit of the service.', 'summary.total_distance'),
-  distance_out_of_hours: real(
-    'Distance travelled out of working hours.',
-    'summary.total_distance_out_of_work',
-  ),
+  distance_out_of_hours: real('Distance travelled out of working hours.', 'summary.total_distance_out_of_work'),
   moving_time: real('Time in movement, in the unit of the service.', 'summary.total_time_in_moviment'),
   ignition_on_time: real('Time with the ignition on.', 'summary.total_time_in_ignition_on'),
   ignition_off_time: real('Time with the ignition off.', 'summary.total_time_in_ignition_off'),

@@ -49,13 +49,9 @@ export async function openChecklists(
 async function loadedBefore(ids: RecordId[], warehouse: WarehouseReader): Promise<Map<string, Stored>> {
   return warehouse.read(async (sql) => {
     const rows: Stored[] = await sql(checklist.name).whereIn('id', ids).whereNull('_missing_since');
-    const answered: Stored[] = await sql(checklistAnswer.name)
-      .whereIn('checklist_id', ids)
-      .distinct('checklist_id');
+    const answered: Stored[] = await sql(checklistAnswer.name).whereIn('checklist_id', ids).distinct('checklist_id');
     const withAnswers = new Set(answered.map(({ checklist_id }) => String(checklist_id)));
-    const complete = rows.filter(
-      ({ id, count_items }) => withAnswers.has(String(id)) || !Number(count_items),
-    );
+    const complete = rows.filter(({ id, count_items }) => withAnswers.has(String(id)) || !Number(count_items));
     return new Map(complete.map((row) => [String(row.id), row]));
   });
 }

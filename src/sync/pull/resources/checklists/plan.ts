@@ -40,8 +40,7 @@ export type ChecklistOptions = z.output<typeof checklistOptions>;
 /** Checklists that were filled in within a period, or single pictures. */
 export type ChecklistWork = WindowWork | { pictures: WantedPicture[] };
 
-const OPENING =
-  'one for each checklist to open or that the search does not return, and one for each new picture';
+const OPENING = 'one for each checklist to open or that the search does not return, and one for each new picture';
 
 export async function planChecklists(context: PlanContext<ChecklistOptions>): Promise<Plan<ChecklistWork>> {
   const { slices } = await summaries.plan(context);
@@ -60,10 +59,7 @@ async function pictureSlices({ warehouse, now }: PlanContext<ChecklistOptions>) 
   );
 }
 
-export const splitChecklists = ({
-  work,
-  ...slice
-}: Slice<ChecklistWork>): Slice<ChecklistWork>[] | undefined =>
+export const splitChecklists = ({ work, ...slice }: Slice<ChecklistWork>): Slice<ChecklistWork>[] | undefined =>
   'pictures' in work ? undefined : summaries.split({ ...slice, work });
 
 /**

@@ -16,11 +16,7 @@ import { type OpenChecklist, openChecklists } from './open-checklists.ts';
 import { fetchPictures, imageLoad, newPictures } from './pictures.ts';
 import { type ChecklistOptions, type ChecklistWork, summaries } from './plan.ts';
 
-const INCLUDES = [
-  'checklist_form_field',
-  'checklist_form_field.table',
-  'checklist_form_field.table.items',
-] as const;
+const INCLUDES = ['checklist_form_field', 'checklist_form_field.table', 'checklist_form_field.table.items'] as const;
 /** Most checklists whose answers are in memory at once. A slice with more is cut, or stored in parts if it cannot be. */
 const MOST_OPEN = 2_000;
 

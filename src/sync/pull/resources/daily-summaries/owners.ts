@@ -78,11 +78,7 @@ export interface OwnedDay {
 }
 
 /** Days since `since` with a row that has no owner, although its owner is known now. */
-export async function daysWithKnownOwner(
-  subject: Subject,
-  since: string,
-  lookup: Lookup,
-): Promise<OwnedDay[]> {
+export async function daysWithKnownOwner(subject: Subject, since: string, lookup: Lookup): Promise<OwnedDay[]> {
   const rows: { day: string; title: string }[] = await lookup.warehouse.read((sql) =>
     sql(dailySummary.name)
       .whereNull(`${subject}_id`)

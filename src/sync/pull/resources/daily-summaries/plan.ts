@@ -39,8 +39,7 @@ interface SummaryOptions {
 }
 
 /** Drivers have a scope for each vehicle, so that their day is due again when a vehicle was not included. */
-const scopeOf = (subject: Subject, id: number): string =>
-  subject === 'driver' ? driverScope(id) : vehicleScope(id);
+const scopeOf = (subject: Subject, id: number): string => (subject === 'driver' ? driverScope(id) : vehicleScope(id));
 
 /** The scope `drivers` shows BI tools when the day of the drivers was last read. */
 const scopesOf = ({ subject, vehicles }: SummaryWork): string[] => [
@@ -69,8 +68,7 @@ export async function planDailySummaries(context: PlanContext<SummaryOptions>): 
       byDay.set(day.date, due);
       due.ids.add(id);
     };
-    for (const id of vehicles)
-      for (const day of daysOf(coverage.get(scopeOf(subject, id)) ?? [])) add(day, id);
+    for (const id of vehicles) for (const day of daysOf(coverage.get(scopeOf(subject, id)) ?? [])) add(day, id);
     const owned = period === undefined ? await daysWithKnownOwner(subject, days[0]?.date ?? '', context) : [];
     for (const { date, owner } of owned) {
       const day = days.find((each) => each.date === date);
@@ -116,10 +114,7 @@ const inBoundedSlices = (work: SummaryWork): SummaryWork[] =>
   }));
 
 /** `staysDue`, because a day that could not be read again must not count as final. */
-function sliceOf(
-  work: SummaryWork,
-  { scopes, calls }: { scopes: string[]; calls: number },
-): Slice<SummaryWork> {
+function sliceOf(work: SummaryWork, { scopes, calls }: { scopes: string[]; calls: number }): Slice<SummaryWork> {
   const { subject, day, vehicles, isPart } = work;
   const part = isPart === true ? ` ${vehicles[0]}-${vehicles.at(-1)} (${vehicles.length})` : '';
   return {
@@ -146,19 +141,14 @@ const SMALLER_CALLS = / by \d+$/;
  * For each day in reach, a call for every MOST_VEHICLES vehicles, once by vehicle and once by driver. Every run reads a day
  * again until it is out of reach.
  */
-export function summaryCost(
-  { lookback }: Pick<SummaryOptions, 'lookback'>,
-  { vehicles, periodMs }: Workload,
-): Cost {
+export function summaryCost({ lookback }: Pick<SummaryOptions, 'lookback'>, { vehicles, periodMs }: Workload): Cost {
   const days = Math.ceil(lookback / DAY_MS) + 1;
   return { calls: days * 2 * Math.ceil(vehicles / MOST_VEHICLES), readings: (days * DAY_MS) / periodMs };
 }
 
 /** The vehicles of each call. */
 export const callsOf = (work: SummaryWork, { urlBytes }: Pick<Source, 'urlBytes'>): number[][] =>
-  chunksFor(work.vehicles, work.most ?? MOST_VEHICLES, (part) =>
-    urlBytes(summaryCall, requestOf(work, part)),
-  );
+  chunksFor(work.vehicles, work.most ?? MOST_VEHICLES, (part) => urlBytes(summaryCall, requestOf(work, part)));
 
 export function requestOf({ subject, day }: SummaryWork, vehicles: number[]) {
   // End at the last second of the day: the service may include the next day in a period that ends at midnight.

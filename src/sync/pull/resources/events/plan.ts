@@ -64,8 +64,7 @@ export const eventRequest = (vehicles: number[], spans: readonly Span[], categor
 
 const INCLUDES = ['vehicle', 'driver', 'location_start', 'location_end'] as const;
 
-export const eventScope = (id: number, options: EventOptions): string =>
-  vehicleScope(id, eventGroup(options));
+export const eventScope = (id: number, options: EventOptions): string => vehicleScope(id, eventGroup(options));
 
 export async function planEvents(context: PlanContext<EventOptions>): Promise<Plan<EventWork>> {
   const { needs, invalidate } = await vehiclesByNeed(context);
@@ -74,17 +73,13 @@ export async function planEvents(context: PlanContext<EventOptions>): Promise<Pl
     const vehicleDays = VEHICLE_DAYS * context.scale;
     const most = Math.max(1, Math.floor(vehicleDays / Math.min(1, days)));
     const sample = cutSpan(spans[0] ?? { begin: 0, end: 1 }, HOUR_MS).slice(0, MOST_PERIODS);
-    const groups = chunksFor(vehicles, most, (part) =>
-      context.urlBytes(events, eventRequest(part, sample, 1)),
-    );
+    const groups = chunksFor(vehicles, most, (part) => context.urlBytes(events, eventRequest(part, sample, 1)));
     return groups.flatMap((part) => {
       const lengthMs = Math.max(LEAST_SPAN_MS, Math.floor((vehicleDays * DAY_MS) / part.length));
       const reads = known ? spans : undefined;
       const scopes = part.map((id) => eventScope(id, context.options));
       const calls = categoriesOf(context.options).length;
-      return packed(spans, lengthMs).map((pack) =>
-        sliceOf({ vehicles: part, spans: pack, reads }, scopes, calls),
-      );
+      return packed(spans, lengthMs).map((pack) => sliceOf({ vehicles: part, spans: pack, reads }, scopes, calls));
     });
   });
   return { slices, invalidate };

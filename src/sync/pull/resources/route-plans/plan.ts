@@ -2,11 +2,7 @@
 // large for the service), and a read by id of the open plans outside that reach. The cost depends on the open plans:
 // settled plans only appear in the searches.
 import { coverageOf } from '../../../../warehouse/control/coverage.ts';
-import {
-  openPlansOutside,
-  type PlanReading,
-  planReadings,
-} from '../../../../warehouse/queries/route-plan-facts.ts';
+import { openPlansOutside, type PlanReading, planReadings } from '../../../../warehouse/queries/route-plan-facts.ts';
 import type { Cost, Workload } from '../../../job.ts';
 import type { Slice } from '../../../slice.ts';
 import { TOO_MANY } from '../../plan/slice-scale.ts';
@@ -129,10 +125,7 @@ const byIdSlice = (ids: number[]): Slice<RoutePlanWork> => ({
 });
 
 /** A search that was too large also extends less far beyond its span. One with too many plans is only divided. */
-export function splitRoutePlans(
-  { work }: Slice<RoutePlanWork>,
-  code: string,
-): Slice<RoutePlanWork>[] | undefined {
+export function splitRoutePlans({ work }: Slice<RoutePlanWork>, code: string): Slice<RoutePlanWork>[] | undefined {
   if ('span' in work) {
     const beyond = code === TOO_MANY ? work.beyond : work.beyond / 2;
     return halves(work.span, LEAST_SPAN_MS)?.map((span) => searchSlice({ ...work, span, beyond }));

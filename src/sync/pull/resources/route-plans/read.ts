@@ -46,9 +46,7 @@ export async function readRoutePlans(
   );
   const seen = new Set(found.map(({ id }) => id));
   // A known plan that the search does not return is read by id before it counts as gone: it may have moved.
-  const unseen = [...known.values()].filter(
-    ({ id, _missing_since }) => !seen.has(id) && _missing_since === null,
-  );
+  const unseen = [...known.values()].filter(({ id, _missing_since }) => !seen.has(id) && _missing_since === null);
   const doubtful = unseen.map(({ id }) => id).filter(canBeAsked);
   const count = changed.length + doubtful.length;
   if (count > MOST_PLANS && canBeCut(span)) throw tooMany(count);
@@ -129,18 +127,11 @@ function startsIn({ begin, end }: Span, record: unknown): boolean {
 /** When the plan's part of the timeline was last read; null if never. */
 function lastReadAt(plan: FoundPlan, readings: readonly PlanReading[]): string | null {
   const start = instantIn(plan, 'date_time_start');
-  const own = readings.filter(
-    ({ beginAt, endAt }) => Date.parse(beginAt) <= start && start < Date.parse(endAt),
-  );
+  const own = readings.filter(({ beginAt, endAt }) => Date.parse(beginAt) <= start && start < Date.parse(endAt));
   return own.reduce<string | null>((last, { at }) => (last === null || at > last ? at : last), null);
 }
 
-function mayHaveChanged(
-  plan: FoundPlan,
-  known: KnownPlan | undefined,
-  lastReadAt: string | null,
-  settle: number,
-) {
+function mayHaveChanged(plan: FoundPlan, known: KnownPlan | undefined, lastReadAt: string | null, settle: number) {
   if (known === undefined || lastReadAt === null || known.status !== plan.status) return true;
   // The plan was missing and has returned.
   if (known._missing_since !== null) return true;
@@ -168,12 +159,7 @@ const INCLUDES = [
 ] as const;
 
 /** The past part of the span is covered if the search found all its plans. */
-function coveredBy(
-  covers: Slice['covers'],
-  { span }: PlanSearch,
-  readAt: string,
-  isAll: boolean,
-): ScopedInterval[] {
+function coveredBy(covers: Slice['covers'], { span }: PlanSearch, readAt: string, isAll: boolean): ScopedInterval[] {
   const read = { scopes: [readScope(span)], ...intervalOf(span) };
   return isAll ? [read, ...untilRead(covers ?? [], readAt)] : [read];
 }
@@ -182,8 +168,7 @@ function coveredBy(
 function supersededBy({ span, readings }: PlanSearch): ScopedInterval[] {
   const period = intervalOf(span);
   const inside = readings.filter(
-    ({ scope, beginAt, endAt }) =>
-      scope !== readScope(span) && beginAt >= period.beginAt && endAt <= period.endAt,
+    ({ scope, beginAt, endAt }) => scope !== readScope(span) && beginAt >= period.beginAt && endAt <= period.endAt,
   );
   return inside.length === 0 ? [] : [{ scopes: inside.map(({ scope }) => scope), ...period }];
 }
