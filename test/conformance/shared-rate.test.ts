@@ -8,7 +8,7 @@ import { createManualClock, type ManualClock } from '../../src/core/time/manual-
 import { ratePermits } from '../../src/warehouse/control/rate-store.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
-import { rateColumns } from '../../src/warehouse/schema/migrations.ts';
+import { rateAsValue } from '../../src/warehouse/schema/migrations.ts';
 import { type EnginePlace, makePlace } from '../support/engines.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { makeService, windows } from '../support/shared-rate.ts';
@@ -74,7 +74,7 @@ describe('a rate that processes share on PostgreSQL', () => {
     expect(waitsMs).toHaveLength(40 * 5);
     expect(burst).toBeGreaterThan(40 * 5);
     const [row] = await (engines[0] as Engine).read((sql) => sql('sync_rate').where({ account: 'at once' }));
-    expect(row.next_ms - clock.now()).toBeCloseTo(200 * spacingMs, 0);
+    expect(JSON.parse(row.state).nextMs - clock.now()).toBeCloseTo(200 * spacingMs, 0);
   });
 
   it('keeps the permits that one process left for the next', async () => {
@@ -134,7 +134,7 @@ describe('a rate that processes share on PostgreSQL', () => {
     await engine.write(async ({ sql }) => {
       await sql.raw('drop table sync_rate');
       await sql.raw('create table sync_rate (account text primary key, shares text not null)');
-      await sql('schema_version').where({ name: rateColumns.name }).delete();
+      await sql('schema_version').where({ name: rateAsValue.name }).delete();
     });
     await bringSchemaUpToDate(engine);
     expect((await permitsOf(engine, 'anew').take(ask())).waitsMs).toEqual([0]);

@@ -57,13 +57,15 @@ const unusedIndexes: Migration = {
   },
 };
 
-/** sync_rate has new columns. Its content is short-lived, so the table is dropped and created from its declaration. */
-export const rateColumns: Migration = {
-  name: '2026-11-17 new columns of the rate',
+/** sync_rate has other columns. Its content is short-lived, so the table is dropped and created from its declaration. */
+const newRateTable = (name: string): Migration => ({
+  name,
   async up(sql) {
     await sql.raw('drop table if exists sync_rate');
   },
-};
+});
+
+export const rateAsValue = newRateTable('2026-11-19 the rate as one value');
 
 /**
  * A lease lives as long as its process, so it no longer has its own heartbeat. The old columns are dropped: a daemon of an
@@ -83,6 +85,7 @@ export const migrations: readonly Migration[] = [
   returnKey,
   smallOutbox,
   unusedIndexes,
-  rateColumns,
+  newRateTable('2026-11-17 new columns of the rate'),
   processHeartbeat,
+  rateAsValue,
 ];
