@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const ask = (rest: Partial<PermitRequest> = {}): PermitRequest => ({
   priorities: [1, 1, 1, 1, 1],
-  turn: 0,
+  process: 'one',
   perMinute: 60,
   pauseMs: 0,
   ...rest,
@@ -84,17 +84,19 @@ describe('a rate that processes share on PostgreSQL', () => {
       PermitSource,
       PermitSource,
     ];
-    expect(await one.take(ask({ priorities: [2, 2] }))).toMatchObject({ waitsMs: [0], turn: 1 });
+    expect(await one.take(ask({ priorities: [2, 2] }))).toMatchObject({ waitsMs: [0] });
     await clock.advance(1_000);
     // The first has a call left that goes before; the lower figure still counts.
-    const second = await two.take(ask({ perMinute: 6_000 }));
-    expect(second).toMatchObject({ waitsMs: [], againMs: 250, turn: 0 });
-    expect(await one.take(ask({ priorities: [2], turn: 1 }))).toMatchObject({
+    const second = await two.take(ask({ process: 'two', perMinute: 6_000 }));
+    expect(second).toMatchObject({ waitsMs: [], againMs: 250 });
+    expect(await one.take(ask({ priorities: [2] }))).toMatchObject({
       waitsMs: [50],
       againMs: 0,
-      turn: 2,
     });
-    expect(await two.take(ask({ perMinute: 6_000 }))).toMatchObject({ waitsMs: [], againMs: 800 });
+    expect(await two.take(ask({ process: 'two', perMinute: 6_000 }))).toMatchObject({
+      waitsMs: [],
+      againMs: 800,
+    });
     await three.take(ask({ priorities: [], pauseMs: 5_000 }));
     await clock.advance(2_000);
     expect(await one.take(ask())).toMatchObject({ waitsMs: [], pausedMs: 3_000 });

@@ -7,7 +7,7 @@ const NOW = 1_800_000_000_000;
 
 const ask = (rest: Partial<PermitRequest> = {}): PermitRequest => ({
   priorities: [1, 1, 1, 1],
-  turn: 0,
+  process: 'one',
   perMinute: 600,
   pauseMs: 0,
   ...rest,
@@ -19,14 +19,13 @@ const taken = (ms = 200, rest: Partial<RateState> = {}): RateState => {
   const nextMs = NOW + 300 + ms + (burst - 1) * spacingMs;
   return { ...newRate, nextMs, perMinute: { figure: 600, seenMs: NOW }, ...rest };
 };
-const claim = (priority: number, turn: number, untilMs = NOW + 500): Partial<RateState> => ({
-  urgent: { priority, turn, untilMs },
+const claim = (priority: number, untilMs = NOW + 500): Partial<RateState> => ({
+  urgent: { priority, process: 'other', untilMs },
 });
-/** A state in which permits are available and a call waits. */
-const claimed = (priority: number, turn: number, untilMs?: number): RateState => ({
+/** A state in which permits are available and a call of another process waits. */
+const claimed = (priority: number, untilMs?: number): RateState => ({
   ...newRate,
-  turn,
-  ...claim(priority, turn, untilMs),
+  ...claim(priority, untilMs),
 });
 const given = (state: RateState, asked: PermitRequest, nowMs = NOW) =>
   takePermits(state, asked, nowMs).grant.waitsMs.length;
@@ -61,7 +60,7 @@ describe('permits', () => {
     const { state, grant } = takePermits(newRate, ask({ priorities: Array(40).fill(1) }), NOW);
     expect(grant.waitsMs.map(Math.round)).toEqual([...Array(10).fill(0), 107, 213]);
     expect(Math.round(grant.againMs)).toBe(150);
-    const later = takePermits(state, ask({ turn: grant.turn }), NOW + 150).grant;
+    const later = takePermits(state, ask(), NOW + 150).grant;
     expect(later.waitsMs.map(Math.round)).toEqual([170, 276]);
   });
 
@@ -94,14 +93,12 @@ describe('permits', () => {
 
 describe('a call that got no permit', () => {
   it.each([
-    ['goes before a call of lower priority', claimed(2, 0), ask(), 0],
-    ['leaves the rest to others when its time has passed', claimed(2, 0, NOW), ask(), 4],
-    ['lets a call of higher priority pass', claimed(0, 0), ask(), 4],
-    ['lets calls of higher priority pass, and not those after it', claimed(1, 0), ask({ priorities: [2, 0] }), 1],
-    ['goes before equal calls of a process that was given more', claimed(1, 5), ask({ turn: 6 }), 0],
-    ['lets equal calls of a process pass that was given less', { ...claimed(1, 5), turn: 4 }, ask({ turn: 4 }), 4],
-    ['does not hold up its own process', claimed(2, 5), ask({ priorities: [2, 0], turn: 5 }), 2],
-    ['is of no weight if it claims a time that only a clock set back explains', claimed(2, 0, NOW + 60_000), ask(), 4],
+    ['goes before a call of lower priority', claimed(2), ask(), 0],
+    ['leaves the rest to others when its time has passed', claimed(2, NOW), ask(), 4],
+    ['lets calls of equal priority pass', claimed(1), ask(), 4],
+    ['lets calls of higher priority pass, and not those after it', claimed(1), ask({ priorities: [2, 0] }), 1],
+    ['does not hold up its own process', claimed(2), ask({ priorities: [2, 0], process: 'other' }), 2],
+    ['is of no weight if it claims a time that only a clock set back explains', claimed(2, NOW + 60_000), ask(), 4],
   ])('%s', (_, state, asked, permits) => {
     expect(given(state, asked)).toBe(permits);
   });
@@ -109,46 +106,27 @@ describe('a call that got no permit', () => {
   it('is stored with its own priority, until a second after its process should have asked again', () => {
     const { state, grant } = takePermits(newRate, ask({ priorities: [2, ...Array(20).fill(0)] }), NOW);
     expect(grant.waitsMs).toHaveLength(12);
-    expect(state.urgent).toEqual({ priority: 0, turn: 12, untilMs: NOW + 150 + 1_000 });
+    expect(state.urgent).toEqual({ priority: 0, process: 'one', untilMs: NOW + 150 + 1_000 });
   });
 
   it.each([
-    ['a lower one', claim(0, 0), ask({ priorities: [1], turn: 3 }), { priority: 1, turn: 3 }],
-    ['an equal one of a process that was given more', claim(1, 4), ask({ turn: 3 }), { priority: 1, turn: 3 }],
-    ['none that goes first', claim(2, 4), ask({ turn: 3 }), { priority: 2, turn: 4 }],
-    [
-      'its own, when it is given all it asked for',
-      claim(1, 4),
-      ask({ turn: 4, priorities: [] }),
-      { priority: 1, turn: 4 },
-    ],
+    ['a lower one', claim(0), ask(), { priority: 1, process: 'one' }],
+    ['an equal one', claim(1), ask(), { priority: 1, process: 'one' }],
+    ['none that goes first', claim(2), ask(), { priority: 2, process: 'other' }],
   ])('replaces %s', (_, urgent, asked, stored) => {
     expect(takePermits(taken(200, urgent), asked, NOW).state.urgent).toMatchObject(stored);
   });
 
-  it('is removed once its process was given all it asked for', () => {
-    const { state } = takePermits(claimed(1, 5), ask({ turn: 5 }), NOW);
-    expect(given(state, ask({ priorities: [0], turn: 9 }))).toBe(1);
+  it.each([
+    ['removed once its process was given all it asked for', 'other', 1],
+    ['kept while only other processes get permits', 'one', 0],
+  ])('is %s', (_, process, permits) => {
+    const { state } = takePermits(claimed(1), ask({ process }), NOW);
+    expect(given(state, ask({ priorities: [0], process: 'third' }))).toBe(permits);
   });
 
   it('makes the others ask again soon, however near the next permit is', () => {
-    expect(takePermits(claimed(2, 0), ask(), NOW).grant.againMs).toBe(250);
-  });
-});
-
-describe('the turn of a process', () => {
-  it('advances with each permit', () => {
-    const { state, grant } = takePermits(newRate, ask(), NOW);
-    expect(grant.turn).toBe(4);
-    expect(takePermits(state, ask({ turn: 4 }), NOW).grant.turn).toBe(8);
-  });
-
-  it('begins where the others are', () => {
-    expect(takePermits({ ...newRate, turn: 1_000 }, ask(), NOW).grant.turn).toBe(1_004);
-  });
-
-  it('is no further ahead than one ask can bring it, so that a new row makes no process wait for long', () => {
-    expect(takePermits(newRate, ask({ turn: 1_000_000, priorities: [] }), NOW).grant.turn).toBe(13);
+    expect(takePermits(claimed(2), ask(), NOW).grant.againMs).toBe(250);
   });
 });
 
@@ -171,7 +149,7 @@ describe('a clock that is set', () => {
 
   it('back delays no call for longer than a burst, whatever was claimed, and no pause for longer than ten minutes', () => {
     const { burst, spacingMs } = paceOf(600);
-    const back = takePermits(busy, ask({ turn: 40 }), NOW - 3_600_000).grant;
+    const back = takePermits(busy, ask(), NOW - 3_600_000).grant;
     expect(back.againMs).toBeLessThanOrEqual(burst * spacingMs);
     const paused = { ...busy, pausedUntilMs: NOW };
     expect(takePermits(paused, ask(), NOW - 3_600_000).grant.pausedMs).toBe(600_000);

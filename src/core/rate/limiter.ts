@@ -1,6 +1,7 @@
 // Limits all calls to the service: at most `concurrency` at once in this process, each with a permit that is valid now.
 // Without permits no call starts. All times are monotonic: setting the machine's clock neither delays nor starts a call.
 
+import { randomUUID } from 'node:crypto';
 import { asRoadbookError, Fatal, type Retriable } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../time/clock.ts';
@@ -20,6 +21,8 @@ export interface LimiterOptions extends Limits {
   permits?: PermitSource;
   /** Gets a warning when the source of permits cannot be reached. */
   log?: Log;
+  /** Gives a number in [0, 1); default: Math.random. */
+  random?: () => number;
 }
 
 export interface Limiter {
@@ -59,14 +62,14 @@ interface Permit {
 }
 
 export function createLimiter(options: LimiterOptions): Limiter {
-  const { clock, log, permits: source = localPermits(clock) } = options;
+  const { clock, log, permits: source = localPermits(clock), random = Math.random } = options;
+  const process = randomUUID();
   let { concurrency, perMinute } = options;
   let queue: Waiter[] = [];
   let permits: Permit[] = [];
   let inFlight = 0;
   /** When the last calls ended. About as many calls will end before the next request for permits. */
   const recentEnds: number[] = [];
-  let turn = 0;
   let pausedUntilMs = LONG_AGO;
   /** A pause that the other processes have not received yet. */
   let ownPauseUntilMs = LONG_AGO;
@@ -128,7 +131,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     try {
       const priorities = callsWithoutPermit(askedMs).map(({ priority }) => priority);
       const pauseMs = Math.max(0, pauseUntilMs - askedMs);
-      receive(await source.take({ priorities, turn, perMinute, pauseMs }), askedMs);
+      receive(await source.take({ priorities, process, perMinute, pauseMs }), askedMs);
       if (ownPauseUntilMs === pauseUntilMs) ownPauseUntilMs = LONG_AGO;
     } catch (thrown) {
       onSourceFailure(thrown, askedMs);
@@ -137,13 +140,14 @@ export function createLimiter(options: LimiterOptions): Limiter {
 
   function receive(grant: Grant, askedMs: number): void {
     const nowMs = clock.monotonic();
-    turn = grant.turn;
     if (grant.pausedMs > 0) pauseUntil(nowMs + grant.pausedMs);
     if (nowMs - askedMs >= RATE.permitMs) throw tooSlow();
     // The source granted the permit at an unknown instant between request and answer. To be safe, the permit is valid from
     // the answer on and expires as if it had been granted at the request.
     for (const ms of grant.waitsMs) permits.push({ fromMs: nowMs + ms, untilMs: askedMs + ms + RATE.permitMs });
-    nextAskMs = nowMs + grant.againMs;
+    // Counted from the request, so that a process far from the source does not ask later than the others.
+    const isContended = grant.againMs > 0 && grant.pausedMs === 0;
+    nextAskMs = askedMs + grant.againMs + (isContended ? random() * RATE.spreadMs : 0);
     unreachableSinceMs = undefined;
   }
 

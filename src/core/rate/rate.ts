@@ -6,25 +6,17 @@ export interface RateState {
   /** GCRA's theoretical arrival time: from then on a full burst may start at once. */
   nextMs: number;
   pausedUntilMs: number;
-  /** The turn of the process served last, see `PermitRequest.turn`. */
-  turn: number;
-  /** The most urgent call that got no permit: until `untilMs`, calls that come after it get none. */
-  urgent: Place & { untilMs: number };
+  /** The highest priority that got no permit, and for which process: until `untilMs`, lower priorities of others get none. */
+  urgent: { priority: number; process: string; untilMs: number };
   /** The lowest `perMinute` of recent requests. */
   perMinute: { figure: number; seenMs: number };
-}
-
-/** Higher priority goes first; among equals the process with fewer permits so far, which has the lower turn. */
-interface Place {
-  priority: number;
-  turn: number;
 }
 
 export interface PermitRequest {
   /** Priority of each call that could start, the highest first; empty to report only a pause. */
   priorities: readonly number[];
-  /** From the last grant, 0 before the first: permits of this process, counted from the turn of the others when it joined. */
-  turn: number;
+  /** Identifies the process that asks. */
+  process: string;
   perMinute: number;
   /** Pause that the service asked for; 0 if none. */
   pauseMs: number;
@@ -36,8 +28,6 @@ export interface Grant {
   pausedMs: number;
   /** Wait before the next request; an earlier one would get no more permits. */
   againMs: number;
-  /** For the next request. */
-  turn: number;
 }
 
 export const RATE = {
@@ -49,6 +39,8 @@ export const RATE = {
   underWayMs: 2_000,
   /** A process that got too few permits waits this long, so that it asks for a batch and not for each one. */
   batchMs: 150,
+  /** A process that got too few waits up to this much longer, at random, so that none is always the first to ask. */
+  spreadMs: 200,
   /** A process that yielded to a more urgent call asks again after this time. */
   yieldMs: 250,
   /** A waiting process asks at least this often. */
@@ -66,8 +58,7 @@ const MINUTE_MS = 60_000;
 export const newRate: RateState = {
   nextMs: 0,
   pausedUntilMs: 0,
-  turn: 0,
-  urgent: { priority: 0, turn: 0, untilMs: 0 },
+  urgent: { priority: 0, process: '', untilMs: 0 },
   perMinute: { figure: Number.MAX_SAFE_INTEGER, seenMs: 0 },
 };
 
@@ -93,28 +84,21 @@ export function takePermits(state: RateState, asked: PermitRequest, nowMs: numbe
   const pausedMs = Math.max(Math.min(state.pausedUntilMs - nowMs, RATE.longestPauseMs), asked.pauseMs);
   const isPaused = pausedMs > 0;
   const other = claimOfAnother(state.urgent, asked, nowMs);
-  const turn = boundedTurn(asked.turn, state.turn, pace);
-  const allowed = asked.priorities.filter((priority) => !goesBefore(other, { priority, turn })).length;
+  const least = other?.priority ?? Number.NEGATIVE_INFINITY;
+  const allowed = asked.priorities.filter((priority) => priority >= least).length;
   const { waitsMs, nextMs, untilNextMs } = takeInstants(state.nextMs, isPaused ? 0 : allowed, pace, nowMs);
   const given = waitsMs.length;
   const again = againAfter(given, { yields: given === allowed, untilNextMs });
   const againMs = isPaused ? pausedMs : given === asked.priorities.length ? 0 : again;
   const left = isPaused ? undefined : asked.priorities[given];
-  const own = left === undefined ? undefined : { priority: left, turn: turn + given };
   const urgent =
-    own === undefined || goesBefore(other, own)
+    left === undefined || left < least
       ? (other ?? newRate.urgent)
-      : { ...own, untilMs: nowMs + againMs + RATE.graceMs };
+      : { priority: left, process: asked.process, untilMs: nowMs + againMs + RATE.graceMs };
   return {
     // A pause that has ended is cleared; otherwise it would return if the clock were set back.
-    state: {
-      nextMs,
-      pausedUntilMs: isPaused ? nowMs + pausedMs : 0,
-      turn: given > 0 ? turn : state.turn,
-      urgent,
-      perMinute,
-    },
-    grant: { waitsMs, pausedMs: Math.max(0, pausedMs), againMs, turn: turn + given },
+    state: { nextMs, pausedUntilMs: isPaused ? nowMs + pausedMs : 0, urgent, perMinute },
+    grant: { waitsMs, pausedMs: Math.max(0, pausedMs), againMs },
   };
 }
 
@@ -126,22 +110,14 @@ function lowestFigure(stored: RateState['perMinute'], figure: number, nowMs: num
 
 /** Ignores a claim that ends too far ahead: it was made before the clock was set back. */
 function claimOfAnother(
-  { priority, turn, untilMs }: RateState['urgent'],
-  asked: PermitRequest,
+  urgent: RateState['urgent'],
+  { process }: PermitRequest,
   nowMs: number,
 ): RateState['urgent'] | undefined {
+  const { untilMs } = urgent;
   const isLive = untilMs > nowMs && untilMs <= nowMs + RATE.longestAgainMs + RATE.graceMs;
-  const isOwn = turn === asked.turn && asked.priorities.includes(priority);
-  return isLive && !isOwn ? { priority, turn, untilMs } : undefined;
+  return isLive && urgent.process !== process ? urgent : undefined;
 }
-
-const goesBefore = (first: Place | undefined, second: Place): boolean =>
-  first !== undefined &&
-  (first.priority > second.priority || (first.priority === second.priority && first.turn < second.turn));
-
-/** A process that had no calls joins at the turn of the others; no turn is further ahead than one request can bring it. */
-const boundedTurn = (turn: number, served: number, { burst, spacingMs }: Pace): number =>
-  Math.min(Math.max(turn, served), served + burst + Math.ceil(RATE.aheadMs / spacingMs));
 
 /** At most `count` start instants within the horizon. */
 function takeInstants(
