@@ -12,7 +12,7 @@ import { createIdleGc, type IdleGc } from '../core/idle-gc.ts';
 import { lazyResource } from '../core/lazy-resource.ts';
 import { createLog, type Log, type LogLevel } from '../core/log.ts';
 import { createLogTail, type LogTail } from '../core/log-tail.ts';
-import { localPermits, type PermitSource, withTimeout } from '../core/rate/permits.ts';
+import { localPermits, type PermitSource } from '../core/rate/rate.ts';
 import { createRedactor, type Redactor } from '../core/text/redaction.ts';
 import { type Clock, isoInstant, systemClock } from '../core/time/clock.ts';
 import type { FeedKind } from '../erp/feed-kinds.ts';
@@ -277,8 +277,8 @@ function accountPermits(warehouse: () => Promise<Engine>, account: string, clock
   const local = localPermits(clock);
   return {
     async take(asked) {
-      const shared = ratePermits(await warehouse(), account);
-      return (shared === undefined ? local : withTimeout(shared, clock)).take(asked);
+      const source = ratePermits(await warehouse(), account) ?? local;
+      return source.take(asked);
     },
   };
 }

@@ -6,7 +6,7 @@ import type { Config } from '../config/schema.ts';
 import { type LazyResource, lazyResource } from '../core/lazy-resource.ts';
 import type { Log } from '../core/log.ts';
 import { createLimiter, type Limiter } from '../core/rate/limiter.ts';
-import type { PermitSource } from '../core/rate/permits.ts';
+import type { PermitSource } from '../core/rate/rate.ts';
 import type { Redactor } from '../core/text/redaction.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { FEED_KINDS, type FeedKind } from '../erp/feed-kinds.ts';

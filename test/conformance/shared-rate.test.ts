@@ -2,8 +2,7 @@
 // moves while the database decides.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLimiter } from '../../src/core/rate/limiter.ts';
-import type { PermitSource } from '../../src/core/rate/permits.ts';
-import { type PermitRequest, paceOf } from '../../src/core/rate/rate.ts';
+import { type PermitRequest, type PermitSource, paceOf } from '../../src/core/rate/rate.ts';
 import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
 import { ratePermits } from '../../src/warehouse/control/rate-store.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';

@@ -1,8 +1,7 @@
 // Several processes that share one rate, made of limiters on one clock. Requests are recorded on arrival: the way
 // to the service takes now shorter, now longer.
 
-import type { PermitSource } from '../../src/core/rate/permits.ts';
-import { newRate, takePermits } from '../../src/core/rate/rate.ts';
+import { newRate, type PermitSource, takePermits } from '../../src/core/rate/rate.ts';
 import type { Clock } from '../../src/core/time/clock.ts';
 import { seededRandom } from '../../src/sandbox/made-up/seeded-random.ts';
 

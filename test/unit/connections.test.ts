@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createConnections } from '../../src/app/connections.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { createLog } from '../../src/core/log.ts';
-import { localPermits } from '../../src/core/rate/permits.ts';
+import { localPermits } from '../../src/core/rate/rate.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { drain, NOW, temporaryFolder } from '../conformance/erp-benches.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../src/core/log.ts';
 import { createLimiter, type Limiter, type Limits, PRIORITY } from '../../src/core/rate/limiter.ts';
-import { type PermitSource, withTimeout } from '../../src/core/rate/permits.ts';
+import type { PermitSource } from '../../src/core/rate/rate.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { seededRandom } from '../../src/sandbox/made-up/seeded-random.ts';
@@ -23,7 +23,7 @@ function processes(limits: Limits, rttMs: readonly (number | (() => number))[]) 
   });
   const limiters = rttMs.map((each) => {
     const permits = rate.permits(typeof each === 'number' ? () => each : each);
-    return createLimiter({ ...limits, clock, log, permits: withTimeout(permits, clock), random });
+    return createLimiter({ ...limits, clock, log, permits, random });
   });
   const starts = limiters.map((): number[] => []);
   const call = (at: number, priority: number = PRIORITY.live, work = service.call): Promise<void> => {
@@ -276,7 +276,6 @@ describe('a rate that', () => {
 
   it.each([
     ['fails', true, 2],
-    ['never answers', false, 1e9],
     ['answers too late to keep a rate', false, 3_000],
   ])('%s fails a call that has waited a minute for it, and no other', async (_, isDown, rttMs) => {
     const { clock, rate, warnings, starts, call } = processes(limits, [rttMs]);
@@ -322,32 +321,6 @@ describe('a rate that', () => {
     rttMs = 20;
     await clock.advance(20_000);
     expect(starts.flat().length).toBeGreaterThanOrEqual(slow + 50);
-  });
-
-  it('answers after ten seconds is asked again, and the late permits are not used', async () => {
-    let rttMs = 15_000;
-    const { clock, rate, starts, call } = processes(limits, [() => rttMs]);
-    void call(0);
-    await clock.advance(9_000);
-    rttMs = 2;
-    await clock.advance(1_500);
-    expect(starts.flat()).toEqual([]);
-    expect(rate.asks).toBe(1);
-    await clock.advance(1_000);
-    expect(starts.flat()).toHaveLength(1);
-    expect(rate.asks).toBe(2);
-    await clock.advance(10_000);
-    expect(starts.flat()).toHaveLength(1);
-  });
-
-  it('never answers lets a process end', async () => {
-    const { clock, limiters, call } = processes(limits, [1e9]);
-    const rejected = expect(call(0)).rejects.toMatchObject({ code: 'closed' });
-    await clock.advance(1_000);
-    const closed = limiters[0]?.close();
-    await clock.advance(10_000);
-    await closed;
-    await rejected;
   });
 
   it('cannot be reached lets a process end that has a pause to pass on', async () => {

@@ -2,11 +2,10 @@
 // Without permits no call starts. All times are monotonic: setting the machine's clock neither delays nor starts a call.
 
 import { randomUUID } from 'node:crypto';
-import { asRoadbookError, Fatal, type Retriable } from '../errors.ts';
+import { asRoadbookError, Fatal, Retriable } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../time/clock.ts';
-import { localPermits, type PermitSource, unreachable } from './permits.ts';
-import { type Grant, RATE } from './rate.ts';
+import { type Grant, localPermits, type PermitSource, RATE } from './rate.ts';
 
 export interface Limits {
   /** Calls in flight at once in this process. */
@@ -241,3 +240,10 @@ const rateUnreachable = (cause: unknown): Retriable =>
 
 const tooSlow = (): Retriable =>
   unreachable(`The warehouse takes longer than ${RATE.permitMs / 1_000} s to answer, too long for the rate limit`);
+
+const unreachable = (message: string, cause?: unknown): Retriable =>
+  new Retriable(message, {
+    code: 'warehouse_unreachable',
+    hint: 'Check the database of the warehouse and the network to it; `roadbook doctor` shows details.',
+    cause,
+  });

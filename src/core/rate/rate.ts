@@ -2,6 +2,8 @@
 // in memory and several can share it in a database row. Invariant: in any 60 s no more calls arrive at the service than the
 // lowest `perMinute` of the asking processes, even if a permit is used late and requests take different times in transit.
 
+import type { Clock } from '../time/clock.ts';
+
 export interface RateState {
   /** GCRA's theoretical arrival time: from then on a full burst may start at once. */
   nextMs: number;
@@ -28,6 +30,11 @@ export interface Grant {
   pausedMs: number;
   /** Wait before the next request; an earlier one would get no more permits. */
   againMs: number;
+}
+
+/** Where a limiter gets its permits. `take` must not hang: a source that cannot answer throws. */
+export interface PermitSource {
+  take(asked: PermitRequest): Promise<Grant>;
 }
 
 export const RATE = {
@@ -143,4 +150,16 @@ function takeInstants(
 function againAfter(given: number, { yields, untilNextMs }: { yields: boolean; untilNextMs: number }): number {
   const leastMs = yields ? RATE.yieldMs : given > 0 ? RATE.batchMs : 1;
   return Math.min(Math.max(untilNextMs, leastMs), RATE.longestAgainMs);
+}
+
+/** A rate of this process alone, by its monotonic clock: setting the machine's clock does not change it. */
+export function localPermits(clock: Clock): PermitSource {
+  let state = newRate;
+  return {
+    async take(asked) {
+      const taken = takePermits(state, asked, clock.monotonic());
+      state = taken.state;
+      return taken.grant;
+    },
+  };
 }

@@ -1,7 +1,7 @@
 // The rate of an account as a row that all processes take permits from. Each take is a short transaction in parallel with
 // the writer, under a row lock, by the clock of the database.
 
-import type { PermitSource } from '../../core/rate/permits.ts';
+import type { PermitSource } from '../../core/rate/rate.ts';
 import { newRate, type RateState, takePermits } from '../../core/rate/rate.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import type { Engine } from '../engine.ts';
