@@ -25,12 +25,6 @@ export function messageOf(slice: Slice, { job, runId, options, period, lease }: 
   return { job, runId, options, period, lease: { name, token }, slice };
 }
 
-/** Output of a slice that this process could not read: the process that planned the run sends it again. */
-export const GIVEN_BACK = { is: 'given back' };
-
-export const isGivenBack = (output: object | null | undefined): boolean =>
-  (output as Partial<typeof GIVEN_BACK> | null | undefined)?.is === GIVEN_BACK.is;
-
 interface FailureFacts {
   isFatal: boolean;
   code: string;

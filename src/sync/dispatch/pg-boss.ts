@@ -11,7 +11,7 @@ import { type Clock, systemClock } from '../../core/time/clock.ts';
 import type { QueueHome } from '../../warehouse/engine.ts';
 import type { Slice, SliceOutcome } from '../slice.ts';
 import type { Dispatcher, QueueFacts, SliceWork } from './dispatcher.ts';
-import { DEAD, isGivenBack, messageOf, outcomeFromJson, QUEUE, type SliceMessage } from './messages.ts';
+import { DEAD, messageOf, outcomeFromJson, QUEUE, type SliceMessage } from './messages.ts';
 import { startWorkers, type WorkerDependencies } from './worker.ts';
 
 /**
@@ -114,19 +114,14 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
         const row = rows.get(id);
         // The run itself has cancelled the slice.
         if (signal.aborted && row?.state !== 'completed') continue;
-        const outcome = isGivenBack(row?.output) ? undefined : outcomeOf(slice, row);
-        const next = outcome === undefined ? [slice] : outcome.end === 'cut' ? outcome.slices : [];
+        const outcome = outcomeOf(slice, row);
         // Send the parts before the outcome is taken: if sending fails, the next poll repeats it. Put them first in `open`,
         // because they are read next and each poll covers only the first jobs.
-        if (next.length > 0 && !signal.aborted) {
-          const sent = await send(
-            next.map((part) => ({ slice: part, turn })),
-            context,
-          );
-          open = new Map([...sent, ...open]);
+        if (outcome.end === 'cut' && !signal.aborted) {
+          const parts = outcome.slices.map((part) => ({ slice: part, turn }));
+          open = new Map([...(await send(parts, context)), ...open]);
         }
         open.delete(id);
-        if (outcome === undefined) continue;
         if (outcome.end === 'failed') isComplete = false;
         take(outcome);
       }

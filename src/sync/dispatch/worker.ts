@@ -12,18 +12,18 @@ import { thisProcess } from '../../warehouse/control/this-process.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import type { SyncDependencies } from '../dependencies.ts';
 import type { NamedJob, RunContext } from '../job.ts';
-import { GIVEN_BACK, outcomeToJson, QUEUE, type SliceMessage } from './messages.ts';
+import { outcomeToJson, QUEUE, type SliceMessage } from './messages.ts';
 
 /** How often an idle worker asks for a slice; the minimum of pg-boss. */
 const POLL_S = 0.5;
 /** How long a process that cannot read slices leaves all of them to other processes. */
-const PAUSE_MS = 30_000;
+const PAUSE_MS = 120_000;
 /** How often a worker checks that the run still holds its lease. */
 const CHECK_MS = 1_000;
 
 /**
  * Failures that may concern this machine only: its login, its connection to the service, its picture folder. The process
- * that planned the run reports such a failure as the outcome; any other process returns the slice to the queue.
+ * that planned the run reports such a failure as the outcome; any other process has the slice retried elsewhere.
  */
 const LOCAL_FAILURES: ReadonlySet<string> = new Set([
   'login_refused',
@@ -52,7 +52,7 @@ export interface Workers {
 }
 
 export async function startWorkers(boss: PgBoss, dependencies: WorkerDependencies): Promise<Workers> {
-  const { jobs, workers, refreshSeconds, clock } = dependencies;
+  const { jobs, workers, refreshSeconds, clock, log } = dependencies;
   /** pg-boss has one limit for all groups; only jobs that limit their slices form a group. */
   const localGroupConcurrency = Math.min(workers, ...jobs.flatMap(({ slicesAtOnce }) => slicesAtOnce ?? []));
   const stopping = new AbortController();
@@ -85,6 +85,7 @@ export async function startWorkers(boss: PgBoss, dependencies: WorkerDependencie
 
   /** Leaves all slices to other processes for a while. */
   async function pause(): Promise<void> {
+    log.warn({ seconds: PAUSE_MS / 1_000 }, 'this process takes no slices for a while');
     // Wait for the slices in progress: otherwise the restarted workers would exceed the limit.
     await boss.offWork(QUEUE);
     await clock.sleep(PAUSE_MS, stopping.signal).then(work, () => undefined);
@@ -130,16 +131,12 @@ async function workMessage(
 ): Promise<WorkResult> {
   const { job: name, runId, lease, slice } = message;
   const facts = { job: name, run_id: runId, scope: slice.scope };
-  const retry = (code: string): WorkResult => {
+  const retry = (code: string, isUnable = false): WorkResult => {
     log.warn({ ...facts, code }, 'slice will be retried');
-    return { status: 'failed', output: { code } };
-  };
-  const leave = (code: string): WorkResult => {
-    log.warn({ ...facts, code }, 'slice is left to others');
-    return { status: 'completed', output: GIVEN_BACK, isUnable: true };
+    return { status: 'failed', output: { code }, isUnable };
   };
   const job = jobs.find((each) => each.name === name);
-  if (job?.workSlice === undefined) return leave('job_unknown');
+  if (job?.workSlice === undefined) return retry('job_unknown', true);
   const { workSlice } = job;
 
   async function work(dependencies: SyncDependencies): Promise<WorkResult> {
@@ -150,10 +147,10 @@ async function workMessage(
     const outcome = await workSlice(slice, context).finally(watch.stop);
     const code = outcome.end === 'failed' ? outcome.failure.code : undefined;
     if (watch.lost.aborted || code === 'lease_lost') return { status: 'completed' };
-    if (outcome.end === 'stopped') return { status: 'completed', output: GIVEN_BACK };
+    if (outcome.end === 'stopped') return retry('stopped');
     if (code?.startsWith('warehouse_')) return retry(code);
     if (code !== undefined && LOCAL_FAILURES.has(code) && !(await isPlannedHere(dependencies.engine, lease)))
-      return leave(code);
+      return retry(code, true);
     return { status: 'completed', output: outcomeToJson(outcome) };
   }
 
