@@ -472,7 +472,7 @@ describe('slices through the queue', () => {
     const before = (await waiting()) ?? 0;
     const short = rig.run('pull-vehicles');
     await expect.poll(waiting).toBe(before + 1);
-    await helper.start();
+    await dispatcherOn(rig, 1).start();
     const ends = await Promise.all([past, long, short]);
     expect(ends.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok']);
     expect(ends[1].slices).toBeGreaterThan(1);

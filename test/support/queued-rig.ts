@@ -10,7 +10,14 @@ import { makeRig, type Rig, type RigOptions } from './rig.ts';
 import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
 
 /** As short as the queue allows. */
-export const TIMES = { heartbeat: 10, refresh: 5, supervise: 1, retryDelay: 0, statementTimeout: 20 };
+export const TIMES = {
+  heartbeat: 10,
+  refresh: 5,
+  supervise: 1,
+  retryDelay: 0,
+  statementTimeout: 20,
+  drain: 1,
+};
 
 export const jobs = await loadJobs();
 

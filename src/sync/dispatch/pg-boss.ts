@@ -12,13 +12,21 @@ import type { QueueHome } from '../../warehouse/engine.ts';
 import type { Slice, SliceOutcome } from '../slice.ts';
 import type { Dispatcher, QueueFacts, SliceWork } from './dispatcher.ts';
 import { DEAD, messageOf, outcomeFromJson, QUEUE, type SliceMessage } from './messages.ts';
-import { startWorkers, type WorkerDependencies } from './worker.ts';
+import { startWorkers, type WorkerDependencies, wake } from './worker.ts';
 
 /**
  * Seconds. A worker without a heartbeat for `heartbeat` loses its slice at the next check (every `supervise`). A failed
  * slice is retried after `retryDelay`. A statement fails after `statementTimeout`, because none of the queue takes long.
+ * Slices in progress get `drain` once the daemon drains, the same as in the pull engine.
  */
-export const QUEUE_TIMES = { heartbeat: 15, refresh: 5, supervise: 5, retryDelay: 1, statementTimeout: 20 };
+export const QUEUE_TIMES = {
+  heartbeat: 15,
+  refresh: 5,
+  supervise: 5,
+  retryDelay: 1,
+  statementTimeout: 20,
+  drain: 5,
+};
 
 /** The maximum of pg-boss: a slice may wait hours for the account's rate limit. Missing heartbeats reveal dead workers. */
 const LONGEST_SLICE_S = 24 * 3_600;
@@ -34,10 +42,6 @@ const CONNECTIONS = 4;
 const POLL_MS = 250;
 const JOBS_PER_POLL = 500;
 const JOBS_PER_STATEMENT = 1_000;
-/** How long slices in progress may take once the daemon drains; the same as in the pull engine. */
-const DRAIN_MS = 5_000;
-/** How long slices in progress may take when the queue is closed. */
-const CLOSE_MS = 1_000;
 /** How long the server may take to close the connections. */
 const DISCONNECT_MS = 5_000;
 /** Later slices get a lower priority. pg-boss stores priorities as 32-bit integers. */
@@ -67,13 +71,17 @@ interface JobRow {
 /** Opens nothing yet. */
 export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
   const { log, jobs, clock = systemClock, times = QUEUE_TIMES } = options;
+  const stopping = new AbortController();
   const queue = lazyResource('queue', () => openQueue(options), closeQueue);
-  let graceMs = DRAIN_MS;
-  let isStopped = false;
+  /** Ends with the queue. Slices in progress get `drain`, then pg-boss retries them elsewhere. */
   const workers = lazyResource(
     'workers',
-    async () => startWorkers((await queue.open()).boss, { ...options, clock, refreshSeconds: times.refresh }),
-    (opened) => opened.stop(graceMs),
+    async () => {
+      const { boss } = await queue.open();
+      await startWorkers(boss, stopping.signal, { ...options, clock, refreshSeconds: times.refresh });
+      return boss;
+    },
+    (boss) => viaQueue(() => boss.stop({ close: false, timeout: times.drain * 1_000 })),
   );
   const query = async <Row>(text: (table: string) => string, values: unknown[]): Promise<Row[]> => {
     const { boss, table } = await queue.open();
@@ -128,7 +136,7 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
       return ended.length > 0;
     }
 
-    if (!isStopped) (await workers.open()).wake();
+    if (!stopping.signal.aborted) wake(await workers.open());
     // A failed poll does not end the run: workers continue, and the signal aborts if the lease is lost.
     while (open.size > 0 && !signal.aborted) {
       const isNews = await collect([...open.keys()].slice(0, JOBS_PER_POLL)).catch((thrown) => {
@@ -151,19 +159,13 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
       log.warn({ code: asRoadbookError(thrown).code }, 'dead slices could not be cleared'),
     );
 
-  async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
-    const timeout = new AbortController();
-    await Promise.race([work, clock.sleep(ms, timeout.signal)]).finally(() => timeout.abort());
-  }
-
   return {
     dispatch,
     async start() {
-      isStopped = false;
       await workers.open();
     },
     async stop() {
-      isStopped = true;
+      stopping.abort();
       await workers.close();
     },
     // Counting does not create the queue. A status request must not fail because the queue cannot be read.
@@ -178,10 +180,10 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
       }
     },
     async close() {
-      graceMs = 0;
-      isStopped = true;
-      await atMost(CLOSE_MS, workers.close());
-      await atMost(DISCONNECT_MS, queue.close());
+      stopping.abort();
+      const timeout = new AbortController();
+      const waited = clock.sleep(DISCONNECT_MS, timeout.signal);
+      await Promise.race([queue.close(), waited]).finally(() => timeout.abort());
       log.debug('queue closed');
     },
   };
@@ -250,7 +252,7 @@ const UNFINISHED: ReadonlySet<string | undefined> = new Set(['created', 'retry',
 const STATES = (table: string): string =>
   `select id, state, output from ${table} where name = $1 and id = any($2::uuid[])`;
 
-/** Not pg-boss's own counts: those are up to a minute old and count finished slices as waiting. */
+/** Not pg-boss's own counts: those are up to a minute old. */
 const COUNTS = (table: string): string =>
   `select count(*) filter (where name = $1 and state in ('created', 'retry'))::int as waiting,
      count(*) filter (where name = $1 and state = 'active')::int as active,

@@ -44,27 +44,23 @@ export interface WorkerDependencies {
   log: Log;
 }
 
-export interface Workers {
-  /** Makes idle workers poll at once. */
-  wake(): void;
-  /** Starts no more slices. Slices in progress get `graceMs`, then return to the queue. */
-  stop(graceMs: number): Promise<void>;
-}
-
-export async function startWorkers(boss: PgBoss, dependencies: WorkerDependencies): Promise<Workers> {
+/** The workers end with pg-boss. `stopping` ends the pause of a process that cannot read slices. */
+export async function startWorkers(
+  boss: PgBoss,
+  stopping: AbortSignal,
+  dependencies: WorkerDependencies,
+): Promise<void> {
   const { jobs, workers, refreshSeconds, clock, log } = dependencies;
   /** pg-boss has one limit for all groups; only jobs that limit their slices form a group. */
   const localGroupConcurrency = Math.min(workers, ...jobs.flatMap(({ slicesAtOnce }) => slicesAtOnce ?? []));
-  const stopping = new AbortController();
-  const cut = new AbortController();
-  let pausing: Promise<void> | undefined;
+  let isPausing = false;
 
   async function handle([job]: Job<SliceMessage>[]): Promise<JobResult[]> {
     if (job === undefined) return [];
-    const { isUnable, ...result } = await workMessage(job.data, cut.signal, dependencies);
-    if (isUnable) pausing ??= pause();
+    const { isUnable, ...result } = await workMessage(job.data, job.signal, dependencies);
+    if (isUnable && !isPausing) void pause();
     // Without this, pg-boss waits before it asks for the next slice.
-    for (const { id, count } of boss.getWipData()) if (count > 0) boss.notifyWorker(id);
+    wake(boss);
     return [{ id: job.id, ...result }];
   }
 
@@ -85,31 +81,20 @@ export async function startWorkers(boss: PgBoss, dependencies: WorkerDependencie
 
   /** Leaves all slices to other processes for a while. */
   async function pause(): Promise<void> {
+    isPausing = true;
     log.warn({ seconds: PAUSE_MS / 1_000 }, 'this process takes no slices for a while');
     // Wait for the slices in progress: otherwise the restarted workers would exceed the limit.
     await boss.offWork(QUEUE);
-    await clock.sleep(PAUSE_MS, stopping.signal).then(work, () => undefined);
-    pausing = undefined;
+    await clock.sleep(PAUSE_MS, stopping).then(work, () => undefined);
+    isPausing = false;
   }
 
   await work();
-  return {
-    wake() {
-      for (const { id } of boss.getWipData()) boss.notifyWorker(id);
-    },
-    async stop(graceMs) {
-      stopping.abort();
-      const ended = new AbortController();
-      const cutting = clock.sleep(graceMs, ended.signal).then(
-        () => cut.abort(),
-        () => undefined,
-      );
-      await pausing;
-      await boss.offWork(QUEUE);
-      ended.abort();
-      await cutting;
-    },
-  };
+}
+
+/** Makes the workers of this process poll at once. */
+export function wake(boss: PgBoss): void {
+  for (const { id } of boss.getWipData()) boss.notifyWorker(id);
 }
 
 /**
