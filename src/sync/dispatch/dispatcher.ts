@@ -44,7 +44,7 @@ export interface Dispatcher {
   dispatch(work: SliceWork): Promise<void>;
   /** Starts to work on slices of all processes' runs. Without this call, that starts with the first own run. */
   start(): Promise<void>;
-  /** Starts no more slices from the queue. Slices in progress get a grace period, then return to the queue. */
+  /** Starts no more slices, for good. Slices in progress get a grace period, then return to the queue. */
   stop(): Promise<void>;
   /** Null if slices never leave the process. */
   facts(): Promise<QueueFacts | null>;
