@@ -2,11 +2,14 @@
 // item, or one per start day if codes are reused. A repeated code invalidates the item: either of the two could be meant, or
 // each could be half a plan. Only the first read errors are listed: a file of some megabytes may contain millions.
 import { yieldToEventLoop } from '../core/event-loop.ts';
-import { MOST_ITEM_ERRORS, type Reading } from './items/item.ts';
+import { LARGEST_ITEM, MOST_ITEM_ERRORS, type Reading, TOO_LARGE, unreadItem } from './items/item.ts';
 import { type ErpBatch, type ErpFault, invalidates, type SourceContext } from './source.ts';
 
 /** Items and read errors per batch. */
 const BATCH_SIZE = 500;
+
+/** Characters per batch, as JSON. The push holds, parses and stores a batch in one step. */
+const LARGEST_BATCH = 2 * LARGEST_ITEM;
 
 /** Readings between two yields to the event loop. */
 const READINGS_PER_TURN = 500;
@@ -31,20 +34,25 @@ export async function* inBatches(
   const uses = new Map<string, Use[]>();
   const isListed = createErrorLimit();
   let batch = emptyBatch(name, 1);
+  let batchSize = 0;
   let count = 0;
   let unlisted = 0;
   for await (const given of readings) {
     count += 1;
     if (count % READINGS_PER_TURN === 0) await yieldToEventLoop();
-    const reading = rejectRepeatedCode(given, uses, rule);
+    const [bounded, size] = inSizeLimit(given);
+    const reading = rejectRepeatedCode(bounded, uses, rule);
     if ('readError' in reading && !isListed(reading.readError)) {
       unlisted += 1;
       continue;
     }
-    if (batch.items.length + batch.faults.length >= BATCH_SIZE) {
+    const isFull = batch.items.length + batch.faults.length >= BATCH_SIZE;
+    if (isFull || batchSize + size > LARGEST_BATCH) {
       yield batch;
       batch = emptyBatch(name, batch.part + 1);
+      batchSize = 0;
     }
+    batchSize += size;
     if ('item' in reading) batch.items.push(reading.item);
     else invalidate(batch, reading.readError);
   }
@@ -59,6 +67,13 @@ const emptyBatch = (name: string, part: number): ErpBatch => ({
   items: [],
   faults: [],
 });
+
+/** The reading, or the read error of an item that is too large, with its size in characters. */
+function inSizeLimit(reading: Reading): [Reading, size: number] {
+  const size = JSON.stringify(reading).length;
+  if ('readError' in reading || size <= LARGEST_ITEM) return [reading, size];
+  return [unreadItem(reading.item, TOO_LARGE), 0];
+}
 
 /** Counts the read errors of each item and start day. One listed error is enough to invalidate the item. */
 function createErrorLimit(): (readError: ErpFault) => boolean {

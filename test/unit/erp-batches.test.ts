@@ -95,6 +95,31 @@ describe('where codes are reused', () => {
 });
 
 describe('a long read', () => {
+  const MEGABYTE = 1024 * 1024;
+  const large = (code: string, characters: number): Reading => ({
+    item: { externalCode: code, startDay: '', data: { notes: 'x'.repeat(characters) }, origin: 'row' },
+  });
+
+  test('of large items gives batches of at most 8 MB, and no empty one', async () => {
+    const sizes = [1, 1, 3.9, 3.9, 3.9, 0.1, 3.9, ...Array.from({ length: 20 }, () => 1)];
+    const readings = sizes.map((size, i) => large(`R${i}`, size * MEGABYTE));
+    const batches = await batchesOf(readings);
+    for (const { items } of batches) {
+      expect(items.length).toBeGreaterThan(0);
+      expect(JSON.stringify(items).length).toBeLessThanOrEqual(8 * MEGABYTE);
+    }
+    expect(batches.map(({ part }) => part)).toEqual(batches.map((_, i) => i + 1));
+    expect(batches.flatMap(itemsIn)).toEqual(sizes.map((_, i) => [`R${i}`, '']));
+  });
+
+  test('gives no item that is too large, and gives the others', async () => {
+    const batches = await batchesOf([large('R1', 20 * MEGABYTE), large('R2', MEGABYTE)]);
+    expect(batches.map(itemsIn)).toEqual([[['R2', '']]]);
+    expect(batches[0]?.faults).toEqual([
+      { origin: 'row', externalCode: 'R1', reason: 'is larger than 4 MB; split it' },
+    ]);
+  });
+
   test('yields to the event loop', async () => {
     const readings = Array.from({ length: 10_000 }, (_, i) => item(`R${i}`, ''));
     expect(await turnsDuring(inBatches('feed', readings, { reuseCodes: false }))).toBeGreaterThanOrEqual(20);

@@ -1,5 +1,6 @@
 // Holds the batches of a feed until the feed is read to its end: the first in memory, the others in a temporary file. The
-// file is unlinked as soon as it is open, so a process that dies leaves nothing behind. Memory stays bounded.
+// file is unlinked as soon as it is open, so a process that dies leaves nothing behind. Memory stays bounded: one part is in
+// memory at a time beside the first, and erp/batches.ts limits the size of a part.
 
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
