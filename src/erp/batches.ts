@@ -1,6 +1,7 @@
 // Packs readings into batches of bounded size and yields to the event loop in between. In one read a code identifies one
 // item, or one per start day if codes are reused. A repeated code invalidates the item: either of the two could be meant, or
-// each could be half a plan. Only the first read errors are listed: a file of some megabytes may contain millions.
+// each could be half a plan. Only the first read errors are listed: a file of some megabytes may contain millions. The codes
+// of one read stay in memory, so their number is limited.
 import { yieldToEventLoop } from '../core/event-loop.ts';
 import { LARGEST_ITEM, MOST_ITEM_ERRORS, type Reading, TOO_LARGE, unreadItem } from './items/item.ts';
 import { type ErpBatch, type ErpFault, invalidates, type SourceContext } from './source.ts';
@@ -17,6 +18,15 @@ const READINGS_PER_TURN = 500;
 /** Listed read errors that belong to no item. */
 const MOST_OTHER_ERRORS = 1_000;
 
+/** After so many listed read errors, one is listed for each further item. */
+const MOST_LISTED_ERRORS = 10_000;
+
+/** Items per read, also those that cannot be read. The code of an item takes about 400 bytes until its file is finished. */
+const MOST_CODES = 500_000;
+/** Characters in these codes: a cell may be as long as its row. */
+const MOST_CODE_CHARACTERS = 64 * 1024 * 1024;
+const TOO_MANY_CODES = `has more than ${MOST_CODES.toLocaleString('en')} items, or codes of more than 64 MB; split it; no item of it was read`;
+
 type CodeRule = Pick<SourceContext, 'reuseCodes'>;
 
 /** One occurrence of a code. */
@@ -26,12 +36,19 @@ interface Use {
   startDay: string;
 }
 
+/** The codes of one read so far. */
+interface KnownCodes {
+  uses: Map<string, Use[]>;
+  count: number;
+  characters: number;
+}
+
 export async function* inBatches(
   name: string,
   readings: AsyncIterable<Reading> | Iterable<Reading>,
   rule: CodeRule,
 ): AsyncIterable<ErpBatch> {
-  const uses = new Map<string, Use[]>();
+  const codes: KnownCodes = { uses: new Map(), count: 0, characters: 0 };
   const isListed = createErrorLimit();
   let batch = emptyBatch(name, 1);
   let batchSize = 0;
@@ -41,7 +58,11 @@ export async function* inBatches(
     count += 1;
     if (count % READINGS_PER_TURN === 0) await yieldToEventLoop();
     const [bounded, size] = inSizeLimit(given);
-    const reading = rejectRepeatedCode(bounded, uses, rule);
+    const reading = rejectRepeatedCode(bounded, codes, rule);
+    if (codes.count > MOST_CODES || codes.characters > MOST_CODE_CHARACTERS) {
+      yield { ...emptyBatch(name, 1), last: true, faults: [{ origin: name, reason: TOO_MANY_CODES }] };
+      return;
+    }
     if ('readError' in reading && !isListed(reading.readError)) {
       unlisted += 1;
       continue;
@@ -78,18 +99,22 @@ function inSizeLimit(reading: Reading): [Reading, size: number] {
 /** Counts the read errors of each item and start day. One listed error is enough to invalidate the item. */
 function createErrorLimit(): (readError: ErpFault) => boolean {
   const counts = new Map<string | undefined, number>();
+  let listed = 0;
   return ({ externalCode, startDay }) => {
     const key = externalCode === undefined ? undefined : JSON.stringify([externalCode, startDay]);
     const count = (counts.get(key) ?? 0) + 1;
     counts.set(key, count);
-    return count <= (key === undefined ? MOST_OTHER_ERRORS : MOST_ITEM_ERRORS);
+    const mostOfItem = listed < MOST_LISTED_ERRORS ? MOST_ITEM_ERRORS : 1;
+    const isListed = count <= (key === undefined ? MOST_OTHER_ERRORS : mostOfItem);
+    if (isListed) listed += 1;
+    return isListed;
   };
 }
 
-function rejectRepeatedCode(reading: Reading, uses: Map<string, Use[]>, rule: CodeRule): Reading {
+function rejectRepeatedCode(reading: Reading, codes: KnownCodes, rule: CodeRule): Reading {
   const { externalCode, origin, startDay = '' } = 'readError' in reading ? reading.readError : reading.item;
   const use = { origin, startDay };
-  const before = externalCode === undefined ? undefined : addUse(uses, externalCode, use, rule);
+  const before = externalCode === undefined ? undefined : addUse(codes, externalCode, use, rule);
   if ('item' in reading && before === undefined) return reading;
   const { startDay: _, ...readError } =
     'readError' in reading ? reading.readError : { origin, externalCode, reason: repeatedCode(before, use, rule) };
@@ -98,14 +123,16 @@ function rejectRepeatedCode(reading: Reading, uses: Map<string, Use[]>, rule: Co
 }
 
 /** Adds a use of the code. Returns an earlier use that may mean the same item; undefined if there is none. */
-function addUse(uses: Map<string, Use[]>, code: string, use: Use, { reuseCodes }: CodeRule): Use | undefined {
-  const known = uses.get(code);
-  if (known === undefined) {
-    uses.set(code, [use]);
-    return undefined;
-  }
+function addUse(codes: KnownCodes, code: string, use: Use, { reuseCodes }: CodeRule): Use | undefined {
+  const known = codes.uses.get(code) ?? [];
   const before = known.find(({ startDay }) => !reuseCodes || isSameDay(startDay, use.startDay));
-  if (!known.some(({ startDay }) => startDay === use.startDay)) known.push(use);
+  if (known.some(({ startDay }) => startDay === use.startDay)) return before;
+  if (known.length === 0) {
+    codes.uses.set(code, known);
+    codes.characters += code.length;
+  }
+  known.push(use);
+  codes.count += 1;
   return before;
 }
 

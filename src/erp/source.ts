@@ -48,7 +48,10 @@ export function validItems(readErrors: readonly ErpFault[]): (item: FileItem) =>
 export interface ErpBatch {
   /** The file's name, or the kind of the feed. */
   name: string;
-  /** Number of the batch within the file, query or answer, from 1. */
+  /**
+   * Number of the batch within the file, query or answer, from 1. A part 1 replaces the parts before it that have no last
+   * part: the file changed, or it has too many items.
+   */
   part: number;
   /** The file, query or answer ends with this part. Without a last part, none of its parts counts. */
   last: boolean;

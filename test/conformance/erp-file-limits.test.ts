@@ -205,6 +205,11 @@ describe('a CSV file', () => {
     ]);
   });
 
+  test('is left alone when the run is stopped', async () => {
+    drop('a.csv', `${HEADER}\n${row('P1', 'A')}`);
+    await expect(read('a.csv', {}, AbortSignal.abort())).rejects.toThrow('aborted');
+  });
+
   test('larger than the memory is read', async () => {
     const rows = Array.from({ length: 10_000 }, (_, i) => row(`P${i}`, 'x'.repeat(2_000)));
     drop('a.csv', `${HEADER}\n${rows.join('')}`);

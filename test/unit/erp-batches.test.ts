@@ -1,6 +1,7 @@
 // A code may occur once in a read: a repeated code is a read error, which invalidates the items that it names.
 import { describe, expect, test } from 'vitest';
 import { inBatches } from '../../src/erp/batches.ts';
+import { collectContent } from '../../src/erp/files/content.ts';
 import type { Reading } from '../../src/erp/items/item.ts';
 import type { ErpBatch } from '../../src/erp/source.ts';
 import { turnsDuring } from '../support/turns.ts';
@@ -118,6 +119,49 @@ describe('a long read', () => {
     expect(batches[0]?.faults).toEqual([
       { origin: 'row', externalCode: 'R1', reason: 'is larger than 4 MB; split it' },
     ]);
+  });
+
+  const TOO_MANY = {
+    origin: 'feed',
+    reason: 'has more than 500,000 items, or codes of more than 64 MB; split it; no item of it was read',
+  };
+
+  test.each<[string, number, (i: number) => Reading]>([
+    ['items', 500_000, (i) => item(`R${i}`, '')],
+    ['long codes', 64, (i) => readError(`${i}`.padEnd(MEGABYTE, 'x'))],
+  ])('of too many %s ends with one read error in place of all parts', async (_what, most, reading) => {
+    let given = 0;
+    const readings = (function* () {
+      while (given < 2 * most) yield reading(given++);
+    })();
+    let last: ErpBatch | undefined;
+    for await (const batch of inBatches('feed', readings, { reuseCodes: true })) last = batch;
+    expect(last).toEqual({ name: 'feed', part: 1, last: true, items: [], faults: [TOO_MANY] });
+    expect(given).toBe(most + 1);
+  });
+
+  test('of too many items leaves nothing of its file but the read error', () => {
+    const { add, content } = collectContent();
+    const part = (number: number, codes: string[], faults: ErpBatch['faults'] = []): ErpBatch => ({
+      name: 'feed',
+      part: number,
+      last: false,
+      items: codes.map((externalCode) => ({ externalCode, startDay: '', data: {}, origin: 'row' })),
+      faults,
+    });
+    add(part(1, ['R1'], [{ origin: 'row', reason: 'bad cell' }]));
+    add(part(2, ['R2']));
+    add(part(1, [], [TOO_MANY]));
+    expect(content()).toEqual({ items: [], readErrors: [TOO_MANY] });
+  });
+
+  test('lists one error of each item after 10,000 errors', async () => {
+    const many = (code: string) => Array.from({ length: 200 }, () => readError(code));
+    const codes = Array.from({ length: 200 }, (_, i) => `R${i}`);
+    const faults = (await batchesOf(codes.flatMap(many))).flatMap((batch) => batch.faults);
+    const counts = codes.map((code) => faults.filter(({ externalCode }) => externalCode === code).length);
+    expect(counts).toEqual([...Array(100).fill(100), ...Array(100).fill(1)]);
+    expect(faults.at(-1)).toEqual({ origin: 'feed', reason: '29900 more errors are not listed' });
   });
 
   test('yields to the event loop', async () => {

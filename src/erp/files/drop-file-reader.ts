@@ -46,9 +46,10 @@ export function readFileInLimits(
   { signal, limits = LIMITS }: { signal?: AbortSignal | undefined; limits?: ReadingLimits } = {},
 ): AsyncIterable<Reading> {
   const format = extname(file.name).toLowerCase();
-  // CSV is read row by row and yields to the event loop, so it needs no process.
+  // CSV is read row by row and yields to the event loop, so it needs no process. It has no time limit either: the time grows
+  // only with the size of the file, other jobs go on meanwhile, and the end of the run aborts the read.
   const isInline = format === '.csv' || (format === '.json' && file.size <= LARGEST_INLINE_JSON);
-  return isInline ? readDropFile(file, context) : readInProcess({ file, context }, limits, signal);
+  return isInline ? readDropFile(file, context, signal) : readInProcess({ file, context }, limits, signal);
 }
 
 async function* readInProcess(first: FileRequest, limits: ReadingLimits, signal?: AbortSignal): AsyncIterable<Reading> {

@@ -24,16 +24,25 @@ export interface DropFile {
 
 type Readings = AsyncIterable<Reading> | Iterable<Reading>;
 
-export async function* readDropFile(file: DropFile, context: ReaderContext): AsyncIterable<Reading> {
-  const readings = await openFile(file, context);
+/** `signal` aborts the read of a CSV file, which may be of any size. */
+export async function* readDropFile(
+  file: DropFile,
+  context: ReaderContext,
+  signal?: AbortSignal,
+): AsyncIterable<Reading> {
+  const readings = await openFile(file, context, signal);
   if ('reason' in readings) yield { readError: { origin: file.name, reason: readings.reason } };
   else yield* readings;
 }
 
 /** Returns the readings, or the reason why the file cannot be read. A later failure means that the file has changed. */
-async function openFile(file: DropFile, context: ReaderContext): Promise<Readings | { reason: string }> {
+async function openFile(
+  file: DropFile,
+  context: ReaderContext,
+  signal: AbortSignal | undefined,
+): Promise<Readings | { reason: string }> {
   try {
-    return await readFormat(file, context);
+    return await readFormat(file, context, signal);
   } catch (error) {
     const reason = reasonOf(error);
     if (reason === undefined) throw error;
@@ -41,12 +50,16 @@ async function openFile(file: DropFile, context: ReaderContext): Promise<Reading
   }
 }
 
-async function readFormat({ path, name, size }: DropFile, context: ReaderContext): Promise<Readings> {
+async function readFormat(
+  { path, name, size }: DropFile,
+  context: ReaderContext,
+  signal: AbortSignal | undefined,
+): Promise<Readings> {
   const format = extname(name).toLowerCase();
   if (format === '.csv') {
     // The first pass only checks that the file is readable to its end: it may be too large for memory.
-    for await (const _ of csvRows(path, ({ rows }) => rows));
-    return csvRows(path, (table) => readTable(table, name, context));
+    for await (const _ of csvRows(path, signal, ({ rows }) => rows));
+    return csvRows(path, signal, (table) => readTable(table, name, context));
   }
   if (size > MOST_BUFFERED_BYTES) throw new UnreadableTable('file larger than 64 MB; split it, or write it as CSV');
   const bytes = await readFile(path);
@@ -55,8 +68,12 @@ async function readFormat({ path, name, size }: DropFile, context: ReaderContext
 }
 
 /** Closes the file however the read ends. */
-async function* csvRows<T>(path: string, read: (table: Table) => AsyncIterable<T> | Iterable<T>): AsyncIterable<T> {
-  const stream = createReadStream(path);
+async function* csvRows<T>(
+  path: string,
+  signal: AbortSignal | undefined,
+  read: (table: Table) => AsyncIterable<T> | Iterable<T>,
+): AsyncIterable<T> {
+  const stream = createReadStream(path, { signal });
   try {
     yield* read(await csvTable(stream));
   } finally {

@@ -130,6 +130,7 @@ async function* readFile(
   const readErrors: ErpFault[] = [];
   try {
     for await (const batch of inBatches(name, readFileInLimits(file, reader, { signal }), reader)) {
+      if (batch.part === 1) items.length = readErrors.length = 0;
       items.push(...batch.items.map(({ externalCode, startDay }) => ({ externalCode, startDay })));
       readErrors.push(...batch.faults);
       if (!batch.last) {

@@ -20,7 +20,10 @@ export async function previewPush(
   const { engine, feed } = push;
   const lines: Preview[] = [];
   const offered = new Set<string>();
-  for await (const { items, faults } of feed.source.read(undefined, await takenFiles(engine, kind.feed))) {
+  let complete = 0;
+  for await (const batch of feed.source.read(undefined, await takenFiles(engine, kind.feed))) {
+    const { items, faults, part, last } = batch;
+    if (part === 1) lines.length = complete;
     const offers = items.map((item) => offerOf(push, item));
     const codes = offers.map(({ external_code }) => external_code);
     const known = await engine.read((sql) => entriesByCode(sql, kind.feed, codes));
@@ -29,7 +32,9 @@ export async function previewPush(
       lines.push(previewOffer(push, offer, known.get(offer.external_code) ?? []));
     }
     for (const { origin, reason } of faults) lines.push({ what: 'reject', detail: { origin, reasons: [reason] } });
+    if (last) complete = lines.length;
   }
+  lines.length = complete;
   // Entries that an earlier run left to be sent or read back.
   const left = { kind: kind.feed, states: ['unknown', 'sending', 'ready'] as const, limit: MOST_WAITING };
   for (const { external_code, origin, state } of await engine.read((sql) => searchEntries(sql, left))) {
