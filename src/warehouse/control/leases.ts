@@ -96,11 +96,20 @@ export const fencedEngine = (engine: Engine, lease: Lease, onLost?: () => void):
     }, how),
 });
 
-const leaseLost = (name: string): Fatal =>
-  new Fatal(`Another process took over ${name} because this process sent no heartbeat; no further writes were made`, {
+const lossOf = (happened: string): Fatal =>
+  new Fatal(`${happened}; no further writes were made`, {
     code: 'lease_lost',
     hint: 'Nothing is lost: a scheduled job runs again, and a backfill continues where it stopped when you repeat the command. A machine that pauses for 20 s is overloaded or was suspended.',
   });
+
+const leaseLost = (name: string): Fatal =>
+  lossOf(`Another process took over ${name} because this process sent no heartbeat`);
+
+/** Only the clocks of this machine say so: another process, or nobody, may hold the lease. */
+const leaseDoubtful = (name: string): Fatal =>
+  lossOf(
+    `Another process may have taken over ${name}: this process sent no heartbeat for 20 s, or the clock of this machine jumped`,
+  );
 
 /** Undefined if another process holds the lease. */
 async function takeLease(sql: Knex, name: string, holder: string, at: string): Promise<Lease | undefined> {
@@ -209,7 +218,8 @@ export function createLeaseManager(
       engine: fencedEngine(engine, taken, lose),
       lost: loss.signal,
       check() {
-        if (loss.signal.aborted || !heartbeat.isRecent()) throw leaseLost(name);
+        if (loss.signal.aborted) throw leaseLost(name);
+        if (!heartbeat.isRecent()) throw leaseDoubtful(name);
       },
       async release() {
         await release(taken).finally(leave);
