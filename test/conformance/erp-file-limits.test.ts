@@ -235,6 +235,28 @@ describe('a CSV file', () => {
     expect(batch?.faults).toEqual([{ origin: 'a.csv', reason: expect.stringContaining('CSV_MAX_RECORD_SIZE') }]);
   });
 
+  test.each([
+    ['header', ''],
+    ['row', `${HEADER}\n`],
+  ])('with a %s of empty cells without end is read little further', async (_what, before) => {
+    let given = 0;
+    async function* chunks() {
+      yield Buffer.from(before);
+      for (; given < 5 * MEGABYTE; given += MEGABYTE / 16) yield Buffer.from(','.repeat(MEGABYTE / 16));
+    }
+    const reading = csvTable(chunks()).then(async ({ rows }) => {
+      for await (const _ of rows);
+    });
+    await expect(reading).rejects.toThrow('CSV_MAX_RECORD_SIZE');
+    expect(given).toBeLessThan(2 * MEGABYTE);
+  });
+
+  test('with long rows is read completely', async () => {
+    const rows = Array.from({ length: 6 }, (_, i) => row(`P${i}`, 'x'.repeat(900_000)));
+    drop('a.csv', `${HEADER}\n${rows.join('')}`);
+    expect(codesOf(await drain(open(), clock))).toEqual(['P0', 'P1', 'P2', 'P3', 'P4', 'P5']);
+  });
+
   test('with too many columns is rejected', async () => {
     drop('a.csv', `${HEADER},${Array.from({ length: 1_000 }, (_, i) => `c${i}`).join(',')}\n`);
     const [batch] = await drain(open(), clock);

@@ -1,7 +1,7 @@
 // Streams a CSV file of any size as a table, row by row. The delimiter is detected from the header line. A parser error
 // ends the table with a readable reason.
 import { pipeline, Readable } from 'node:stream';
-import type { CsvError } from 'csv-parse';
+import type { CsvError, Parser } from 'csv-parse';
 import { yieldToEventLoop } from '../../core/event-loop.ts';
 import type { Table, TableRow } from '../rows/row-reader.ts';
 import { decodeText } from './text-decoding.ts';
@@ -16,6 +16,8 @@ export class UnreadableTable extends Error {
 const DELIMITERS = [',', ';', '\t'];
 /** A larger record means a missing quotation mark, not data. */
 const LARGEST_RECORD = 1024 * 1024;
+/** The parser lags a few chunks behind the text that it was given. */
+const MOST_LAG = LARGEST_RECORD / 2;
 
 /** Rows between two yields to the event loop: a chunk of the file may contain 64,000 empty rows. */
 const ROWS_PER_TURN = 2_000;
@@ -77,7 +79,7 @@ async function* parsed(text: AsyncIterable<string>, delimiter: string): AsyncGen
     max_record_size: LARGEST_RECORD,
   });
   // An error of either stream ends the loop below.
-  pipeline(Readable.from(text), parser, () => undefined);
+  pipeline(Readable.from(inRecordLimit(text, parser)), parser, () => undefined);
   try {
     for await (const record of parser) yield record as string[];
   } catch (error) {
@@ -85,8 +87,22 @@ async function* parsed(text: AsyncIterable<string>, delimiter: string): AsyncGen
   }
 }
 
+/** The parser's own limit does not count delimiters, so it lets a row of empty cells grow without end. */
+async function* inRecordLimit(text: AsyncIterable<string>, { info }: Parser): AsyncIterable<string> {
+  let { records } = info;
+  let size = 0;
+  for await (const chunk of text) {
+    if (info.records !== records) size = 0;
+    records = info.records;
+    size += chunk.length;
+    if (size > LARGEST_RECORD + MOST_LAG)
+      throw new UnreadableTable(csvReason({ code: 'CSV_MAX_RECORD_SIZE', lines: info.lines }));
+    yield chunk;
+  }
+}
+
 /** Does not use the parser's own message, which may quote a field. */
-function csvReason({ code, lines }: CsvError & { lines?: number }): string {
+function csvReason({ code, lines }: Pick<CsvError, 'code'> & { lines?: number }): string {
   const where = lines === undefined ? '' : ` near line ${lines}`;
   const what = /QUOTE/.test(code) ? 'a quotation mark is open or misplaced' : 'the lines cannot be read as CSV';
   return `${what}${where} (${code}); no item of the file was read`;

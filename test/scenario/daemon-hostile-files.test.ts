@@ -1,0 +1,77 @@
+// The daemon stays responsive while it reads dropped files that are made to keep their reader busy.
+import { existsSync, mkdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { loadJobs } from '../../src/app/app.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { workbookOf } from '../conformance/erp-workbook.ts';
+import { configFor, makeWorkplace } from '../support/workplace.ts';
+
+const MEGABYTE = 1024 * 1024;
+const HEADER = 'plan.external_code,plan.date_time_start,plan.date_time_end,point.name,point.address\n';
+
+/** In the order in which they are read. The last one keeps its reader busy for a minute or more. */
+const FILES: Readonly<Record<string, string | Buffer>> = {
+  'deep-and-broken.json': '['.repeat(MEGABYTE / 4),
+  'deep.json': '['.repeat(MEGABYTE / 2) + ']'.repeat(MEGABYTE / 2),
+  'deep-object.json': `${'{"a":'.repeat(MEGABYTE / 32)}1${'}'.repeat(MEGABYTE / 32)}`,
+  'deep-and-large.json': '['.repeat(4 * MEGABYTE),
+  'one-row.csv': `${HEADER}${'x'.repeat(50 * MEGABYTE)}`,
+  'one-row-of-cells.csv': `${HEADER}${','.repeat(MEGABYTE - 1)}x\n`,
+  'one-quoted-row.csv': `${HEADER}"${'""'.repeat(20 * MEGABYTE)}`,
+  'one-header.csv': ','.repeat(50 * MEGABYTE),
+  'spaces.xlsx': workbookOf(`<sheetData/>${' '.repeat(30 * MEGABYTE)}`),
+};
+const names = Object.keys(FILES);
+
+const jobs = (await loadJobs()).map(({ name }) =>
+  name === 'push-route-plans' ? `  ${name}: { schedule: "* * * * * *" }\n` : `  ${name}: { enabled: false }\n`,
+);
+
+it('/livez answers within a second while the daemon reads hostile files', async () => {
+  const sandbox = await startSandbox();
+  onTestFinished(() => sandbox.close());
+  const erp = 'erp:\n  route_plans: { source: files, folder: erp, settle: 100ms }\n';
+  const place = makeWorkplace(configFor(sandbox.url, `${erp}jobs:\n${jobs.join('')}`));
+  onTestFinished(() => place.remove());
+  const daemon = place.start(['start']);
+  onTestFinished(() => {
+    for (const reader of readersOf(daemon.pid)) process.kill(reader, 'SIGKILL');
+  });
+  await daemon.printed(/"run finished"/);
+  const url = /http:\/\/\S+(?=\s*$)/m.exec(daemon.stdout().replaceAll(sandbox.url, ''))?.[0] ?? '';
+  // The first request loads the code of the page.
+  expect((await fetch(`${url}/livez`)).status).toBe(200);
+  dropAll(join(place.dir, 'erp'));
+
+  const ask = async () => {
+    const { status } = await fetch(`${url}/livez`, { signal: AbortSignal.timeout(1_000) });
+    expect(status).toBe(200);
+  };
+  const isRejected = (name: string) => daemon.stderr().includes(`"origin":"${name}"`);
+  while (!names.slice(0, -1).every(isRejected)) await ask();
+  while (readersOf(daemon.pid).length === 0) await ask();
+  const [reader] = readersOf(daemon.pid);
+  for (let asked = 0; asked < 200; asked++) await ask();
+  expect(readersOf(daemon.pid)).toEqual([reader]);
+  daemon.kill('SIGTERM');
+  expect(await daemon.ended).toMatchObject({ code: 0 });
+});
+
+/** The files appear complete, oldest first. */
+function dropAll(folder: string): void {
+  const aside = join(folder, 'aside');
+  mkdirSync(aside, { recursive: true });
+  for (const [i, name] of names.entries()) {
+    writeFileSync(join(aside, name), FILES[name] ?? '');
+    utimesSync(join(aside, name), 1_000_000 + i, 1_000_000 + i);
+  }
+  for (const name of names) renameSync(join(aside, name), join(folder, name));
+}
+
+/** The processes that the daemon has started; none if it has ended. */
+function readersOf(pid: number): number[] {
+  const path = `/proc/${pid}/task/${pid}/children`;
+  if (!existsSync(path)) return [];
+  return readFileSync(path, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+}
