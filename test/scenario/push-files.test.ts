@@ -1,6 +1,6 @@
 // Dropped files in whole push runs: a file stays until all its items are final in the outbox, then its result is
 // written and it moves. A process that ends between any two of these steps loses nothing and reports nothing wrong.
-import { existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { act, retry } from '../../src/sync/push/actions.ts';
@@ -646,3 +646,34 @@ it('a file that the warehouse cannot close holds up no other, and all have ended
   expect(await marks(place)).toEqual([]);
   expect(namesIn(place, 'done')).toHaveLength(2 * names.length);
 });
+
+it('a file whose reader is killed fails alone: the other files are taken, and the next run reads it', async () => {
+  const place = await makePushPlace();
+  place.drop('route_plans', 'b.json', plan('B'));
+  // Large enough for a reader process, and the older of the two.
+  writeFileSync(path(place, 'a.json'), JSON.stringify(plan('A')).padStart(1024 * 1024));
+  utimesSync(path(place, 'a.json'), 1_000_000, 1_000_000);
+  let isDone = false;
+  const running = place.run(JOB).finally(() => {
+    isDone = true;
+  });
+  const before = children();
+  let reader: number | undefined;
+  while (!isDone && reader === undefined) {
+    await new Promise((turn) => setImmediate(turn));
+    reader = children().find((pid) => !before.includes(pid));
+  }
+  process.kill(reader as number, 'SIGKILL');
+  expect(await running).toMatchObject({
+    status: 'partial',
+    error: { code: 'erp_unavailable', message: expect.stringContaining('a.json') },
+  });
+  expect(place.sandbox.ledger().plans).toEqual({ B: 1 });
+  expect(namesIn(place, 'done')).toEqual(['b.json', 'b.json.result.json']);
+  expect(await place.run(JOB)).toMatchObject({ status: 'ok' });
+  expect(place.sandbox.ledger().plans).toEqual({ A: 1, B: 1 });
+});
+
+/** The processes that this one has started. */
+const children = (): number[] =>
+  readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);

@@ -71,11 +71,21 @@ function openFiles(settings: FilesSettings, context: SourceContext): ErpSource {
     async *read(signal, taken = []) {
       const known = new Set(taken.map(contentKey));
       for (const key of reading.contents.keys()) if (!known.has(key)) reading.contents.delete(key);
+      const failures: unknown[] = [];
       try {
         for await (const file of drops.stableFiles(signal)) {
           signal?.throwIfAborted();
-          if (!known.has(contentKey(file))) yield* readFile(reading, file, signal);
+          if (known.has(contentKey(file))) continue;
+          try {
+            yield* readFile(reading, file, signal);
+          } catch (thrown) {
+            // The failure of one file does not hold up the others. The run reports it, and the next run reads the file again.
+            signal?.throwIfAborted();
+            log.warn({ file: file.name }, 'erp file could not be read to its end; it will be read again');
+            failures.push(thrown);
+          }
         }
+        if (failures.length > 0) throw failures[0];
       } catch (thrown) {
         throw folderFailure(thrown, folder);
       }
