@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { CheckResult } from '../../src/status/doctor/check-result.ts';
-import { checkRuntime, checkZoneData } from '../../src/status/doctor/machine-checks.ts';
+import { checkRuntime, checkStatusToken, checkZoneData } from '../../src/status/doctor/machine-checks.ts';
 import { makeWorkplace } from '../support/workplace.ts';
 
 async function doctor(config: string, args: string[] = [], prepare?: (dir: string) => void) {
@@ -49,6 +49,7 @@ describe('doctor', () => {
       'server clock ok',
       'disk ok',
       'status page ok',
+      'status token ok',
       'alerts ok',
       'transport ok',
       'login ok',
@@ -65,7 +66,7 @@ describe('doctor', () => {
     expect(of('config')).toMatchObject({ state: 'ok' });
     expect(of('warehouse')).toMatchObject({ state: 'fail', hint: expect.stringContaining('warehouse.file') });
     expect(of('erp')).toMatchObject({ state: 'ok' });
-    expect(checks).toHaveLength(15);
+    expect(checks).toHaveLength(16);
   });
 
   it('distinguishes a port used by another program from one served by a daemon', async () => {
@@ -75,6 +76,14 @@ describe('doctor', () => {
     const live = await serverWith(200);
     const served = await doctor(`status: { port: ${live.port} }\n`);
     expect(served.of('status page')).toMatchObject({ state: 'ok', found: expect.stringContaining('served') });
+  });
+
+  it('warns of a token that can be guessed, without showing it', async () => {
+    const { code, stdout, of } = await doctor('status: { port: 0, token: only-15-letters }\n');
+    expect(code).toBe(0);
+    expect(of('status token')).toMatchObject({ state: 'warn', hint: expect.stringContaining('longer') });
+    expect(stdout).not.toContain('only-15-letters');
+    expect(checkStatusToken('sixteen-letters!').state).toBe('ok');
   });
 
   it('sends a test message only when asked to', async () => {

@@ -461,6 +461,7 @@ describe('the server', () => {
     place = await makeStatusPlace();
     const { clock } = place.rig;
     const guess = async () => (await place.ask('GET', '/api/status', { token: 'wrong' })).status;
+    expect((await place.ask('GET', '/api/status')).status).toBe(200);
     const sleeping = clock.sleepers();
     expect([await guess(), await guess(), await guess()]).toEqual([401, 401, 401]);
     const late = Array.from({ length: 20 }, guess);
@@ -477,6 +478,30 @@ describe('the server', () => {
     expect(new Set(await Promise.all(late))).toEqual(new Set([401]));
     await clock.advance(60_000);
     expect(await guess()).toBe(401);
+  });
+
+  it('compares no further token of an address that floods it, unless the address has used the right one', async () => {
+    place = await makeStatusPlace();
+    const { clock } = place.rig;
+    const status = async (from: string, token?: string) =>
+      (await place.ask('GET', '/api/status', { from, ...(token !== undefined && { token }) })).status;
+    const flood = async (from: string) => {
+      const sleeping = clock.sleepers();
+      for (let free = 0; free < 3; free++) await status(from, 'wrong');
+      const late = Array.from({ length: 20 }, () => status(from, 'wrong'));
+      await expect.poll(() => clock.sleepers() - sleeping).toBe(20);
+      return late;
+    };
+    const [stranger, owner] = ['127.0.0.2', '127.0.0.3'];
+    const late = await flood(stranger);
+    expect(await status(stranger)).toBe(429);
+    expect(await status(owner)).toBe(200);
+    late.push(...(await flood(owner)));
+    expect(await status(owner, 'wrong')).toBe(429);
+    expect(await status(owner)).toBe(200);
+    await clock.advance(4_000);
+    expect(new Set(await Promise.all(late))).toEqual(new Set([401]));
+    expect(await status(stranger)).toBe(200);
   });
 
   it('compares a token in constant time, whatever differs and however long it is', async () => {

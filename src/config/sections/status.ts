@@ -13,7 +13,7 @@ export const statusSection = section(
         .string()
         .default('')
         .describe(
-          'Bearer token for reading and for actions. Without a token, every action is rejected (default empty).',
+          'Bearer token for reading and for actions, best of 16 characters or more. Without a token, every action is rejected (default empty).',
         ),
     })
     .superRefine(({ host, token }, context) => {

@@ -12,7 +12,7 @@ import { vehicles } from '../../fleet/endpoints/vehicles.ts';
 import { nextTick } from '../../schedule/ticks.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { type CheckOutcome, type CheckResult, ok, warn } from './check-result.ts';
-import { checkDisk, checkRuntime, checkStatusAddress, checkZoneData } from './machine-checks.ts';
+import { checkDisk, checkRuntime, checkStatusAddress, checkStatusToken, checkZoneData } from './machine-checks.ts';
 import { checkDaemons, checkServerClock, checkWarehouse } from './warehouse-checks.ts';
 
 export interface DoctorDependencies {
@@ -64,6 +64,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
     return checkDisk([facts?.folder ?? process.cwd(), config.warehouse.images]);
   },
   'status page': ({ config }) => checkStatusAddress(config.status),
+  'status token': async ({ config }) => checkStatusToken(config.status.token),
   alerts: async ({ config, sendTestAlert }) => {
     if (config.alerts.webhook === '') {
       return sendTestAlert === undefined

@@ -1,4 +1,4 @@
-// The doctor's checks of the machine: runtime, time zone data, free disk space, the address of the status page.
+// The doctor's checks of the machine: runtime, time zone data, free disk space, address and token of the status page.
 import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, resolve } from 'node:path';
@@ -66,6 +66,19 @@ export async function checkStatusAddress({ host, port }: { host: string; port: n
       : warn(`${at} is in use by another program`, 'Set status.port to a free port, or to 0 for any free port.');
   }
   return warn(`${at} cannot be used (${code})`, 'Check status.host and status.port.');
+}
+
+const SHORTEST_TOKEN = 16;
+
+/** Only a warning: a daemon that runs with a short token must start after an upgrade too. */
+export function checkStatusToken(token: string): CheckOutcome {
+  if (token === '') return ok('no token is set: actions are off');
+  return token.length < SHORTEST_TOKEN
+    ? warn(
+        `status.token has fewer than ${SHORTEST_TOKEN} characters and can be guessed`,
+        'Set a longer one, for example the output of `openssl rand -hex 32`.',
+      )
+    : ok('a token is set');
 }
 
 /** The error code of a trial listen; undefined if it succeeded. The address is released again. */

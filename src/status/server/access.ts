@@ -71,7 +71,7 @@ export interface TokenAuth {
 const FREE_FAILURES = 3;
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 4_000;
-/** Failures of one address that wait at the same time; further ones get a 429. */
+/** Failures of one address that wait at the same time; further ones get a 429. This bounds the guesses to 300 a minute. */
 const MOST_WAITING = 20;
 /** Failures of an address are forgotten this long after the last one. */
 const FORGOTTEN_AFTER_MS = 60_000;
@@ -84,8 +84,9 @@ interface Failures {
 }
 
 /**
- * The answers to wrong tokens from one address are delayed more and more. The right token never waits: behind a proxy
- * all users share one address, and nobody may lock them out.
+ * The answers to wrong tokens from one address are delayed more and more. While too many of them wait, further tokens of
+ * that address are not compared, so that parallel guesses gain nothing. The right token never waits, and an address that
+ * has used it is always compared: behind a proxy all users share one address, and nobody may lock them out.
  */
 export function createTokenAuth({
   host,
@@ -93,6 +94,19 @@ export function createTokenAuth({
   clock,
 }: { host: string } & Pick<StatusServerDependencies, 'running' | 'clock'>): TokenAuth {
   const byAddress = new Map<string, Failures>();
+  /** The addresses that have used the token, the latest last. Another token starts anew. */
+  let users = { token: '', addresses: new Set<string>() };
+
+  function addUser(address: string, token: string): void {
+    if (users.token !== token) users = { token, addresses: new Set() };
+    users.addresses.delete(address);
+    users.addresses.add(address);
+    dropOldest(users.addresses);
+  }
+
+  const isUser = (address: string, token: string): boolean => users.token === token && users.addresses.has(address);
+
+  const isFlooding = (address: string): boolean => (byAddress.get(address)?.waiting ?? 0) >= MOST_WAITING;
 
   function failuresOf(address: string): Failures {
     const now = clock.monotonic();
@@ -102,8 +116,7 @@ export function createTokenAuth({
     // Delete and insert keeps the map in the order of the last failure, so the first key is the oldest.
     byAddress.delete(address);
     byAddress.set(address, failures);
-    const [oldest] = byAddress.keys();
-    if (byAddress.size > MOST_ADDRESSES && oldest !== undefined) byAddress.delete(oldest);
+    dropOldest(byAddress);
     return failures;
   }
 
@@ -113,7 +126,7 @@ export function createTokenAuth({
     failures.lastAt = clock.monotonic();
     const beyond = failures.count - FREE_FAILURES - 1;
     if (beyond < 0) return;
-    if (failures.waiting >= MOST_WAITING) throw tooManyAttempts();
+    if (isFlooding(address)) throw tooManyAttempts();
     failures.waiting += 1;
     try {
       await clock.sleep(Math.min(FIRST_DELAY_MS * 2 ** beyond, LONGEST_DELAY_MS));
@@ -124,8 +137,12 @@ export function createTokenAuth({
 
   async function demandToken(c: Context, token: string): Promise<void> {
     const given = /^Bearer +(\S.*)$/i.exec(c.req.header('authorization') ?? '')?.[1];
-    if (given !== undefined && isSame(given, token)) return;
-    if (given !== undefined) await slowDown(getConnInfo(c).remote.address ?? '');
+    if (given !== undefined) {
+      const address = getConnInfo(c).remote.address ?? '';
+      if (isFlooding(address) && !isUser(address, token)) throw tooManyAttempts();
+      if (isSame(given, token)) return addUser(address, token);
+      await slowDown(address);
+    }
     throw new ApiError(
       401,
       given === undefined ? 'token_missing' : 'token_wrong',
@@ -148,6 +165,12 @@ export function createTokenAuth({
       await next();
     },
   };
+}
+
+/** Deletes the first key, the oldest, if there are too many. */
+function dropOldest(addresses: Map<string, unknown> | Set<string>): void {
+  const [oldest] = addresses.keys();
+  if (addresses.size > MOST_ADDRESSES && oldest !== undefined) addresses.delete(oldest);
 }
 
 const noTokenConfigured = (): ApiError =>
