@@ -1,5 +1,8 @@
 // Limits rejected logins, so that Roadbook never locks an account. After three rejections of the same credentials no login
-// is sent until the credentials change or a cool-down has passed; then one login per cool-down is allowed.
+// is sent until the credentials change or a cool-down has passed; then one login per cool-down is allowed. Once a rejection
+// is known, a login is counted before it is sent, in the write that checks the limit, so that several daemons share it; if
+// its process dies, it stays counted. Before that no login is counted ahead: daemons that start together would take each
+// other for rejected.
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { Fatal } from '../../core/errors.ts';
@@ -14,9 +17,14 @@ const HASH_BYTES = 32;
 
 export interface LoginLimit {
   /** Throws if another login could lock the account. */
-  check(): Promise<void>;
-  countRejection(): Promise<void>;
+  begin(): Promise<LoginAttempt>;
   clearRejections(): Promise<void>;
+}
+
+export interface LoginAttempt {
+  countRejection(): Promise<void>;
+  /** For a login without an answer about the credentials. */
+  giveBack(): Promise<void>;
 }
 
 export function createLoginLimit(credentials: readonly string[], memory: SessionMemory, clock: Clock): LoginLimit {
@@ -37,20 +45,52 @@ export function createLoginLimit(credentials: readonly string[], memory: Session
     return { salt: salt.toString('hex'), fingerprint: fingerprint.toString('hex') };
   }
 
+  /** When the next login may be sent; undefined if it may be sent now. */
+  function blockedUntil({ count, lastAt }: RejectedLogins): number | undefined {
+    const untilMs = Date.parse(lastAt) + LOGIN_COOL_DOWN_MS;
+    // If the clock was set back, the last rejection lies in the future. It must not block logins.
+    const isCoolingDown = clock.now() >= Date.parse(lastAt) && clock.now() < untilMs;
+    return count >= MOST_REJECTED_LOGINS && isCoolingDown ? untilMs : undefined;
+  }
+
+  const countOne = (facts: SessionFacts | undefined, known: Omit<RejectedLogins, 'lastAt'>): SessionFacts => ({
+    ...facts,
+    refused: { ...known, count: known.count + 1, lastAt: isoInstant(clock.now()) },
+  });
+
+  const giveBack = (before: RejectedLogins): Promise<unknown> =>
+    memory.update(async (facts) => {
+      const known = await ownRejections(facts);
+      if (known === undefined) return facts ?? {};
+      const isLast = known.count === before.count + 1;
+      return { ...facts, refused: isLast ? before : { ...known, count: known.count - 1 } };
+    });
+
   return {
-    async check() {
-      const rejections = await ownRejections(await memory.read());
-      if (rejections === undefined || rejections.count < MOST_REJECTED_LOGINS) return;
-      const sinceMs = clock.now() - Date.parse(rejections.lastAt);
-      // If the clock was set back, the last rejection lies in the future. It must not block logins.
-      if (sinceMs < 0 || sinceMs >= LOGIN_COOL_DOWN_MS) return;
-      throw rejectedTooOften(rejections.count, clock.now() + LOGIN_COOL_DOWN_MS - sinceMs);
-    },
-    async countRejection() {
-      await memory.update(async (facts) => {
-        const known = (await ownRejections(facts)) ?? { ...(await newFingerprint()), count: 0 };
-        return { ...facts, refused: { ...known, count: known.count + 1, lastAt: isoInstant(clock.now()) } };
-      });
+    async begin() {
+      let before: RejectedLogins | undefined;
+      let untilMs: number | undefined;
+      // Most logins follow no rejection: they need no write.
+      if ((await memory.read())?.refused !== undefined) {
+        await memory.update(async (facts) => {
+          before = await ownRejections(facts);
+          untilMs = before && blockedUntil(before);
+          return before === undefined || untilMs !== undefined ? (facts ?? {}) : countOne(facts, before);
+        });
+      }
+      if (before !== undefined && untilMs !== undefined) throw rejectedTooOften(before.count, untilMs);
+      const counted = before;
+      return {
+        async countRejection() {
+          if (counted !== undefined) return;
+          await memory.update(async (facts) =>
+            countOne(facts, (await ownRejections(facts)) ?? { ...(await newFingerprint()), count: 0 }),
+          );
+        },
+        async giveBack() {
+          if (counted !== undefined) await giveBack(counted);
+        },
+      };
     },
     async clearRejections() {
       if ((await memory.read())?.refused === undefined) return;

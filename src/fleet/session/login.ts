@@ -23,19 +23,28 @@ const REJECTIONS = [400, 401, 403, 422];
 
 export function createLogin(exchange: Exchange, limit: LoginLimit, credentials: Credentials): LogIn {
   const { username, parentUsername, password, realm } = credentials;
-  return async (context) => {
-    await limit.check();
+
+  /** The tokens, or the error of a rejection. Throws if the answer says nothing about the credentials. */
+  async function ask(context: ExchangeContext): Promise<Tokens | Fatal> {
     const request = login.prepare({ username, parent_username: parentUsername, password, realm }, 'json');
     const answer = await exchange
       .send('read', request, () => undefined, { ...context, priority: PRIORITY.session })
       .catch(rethrowForAll);
-    if (REJECTIONS.includes(answer.status)) {
-      await limit.countRejection();
-      throw rejectedError(answer.status);
+    return REJECTIONS.includes(answer.status) ? rejectedError(answer.status) : readTokens(exchange, request, answer);
+  }
+
+  return async (context) => {
+    const attempt = await limit.begin();
+    const answered = await ask(context).catch(async (error: unknown) => {
+      await attempt.giveBack();
+      throw error;
+    });
+    if (answered instanceof Fatal) {
+      await attempt.countRejection();
+      throw answered;
     }
-    const tokens = readTokens(exchange, request, answer);
     await limit.clearRejections();
-    return tokens;
+    return answered;
   };
 }
 
