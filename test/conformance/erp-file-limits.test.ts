@@ -257,6 +257,16 @@ describe('a CSV file', () => {
     expect(codesOf(await drain(open(), clock))).toEqual(['P0', 'P1', 'P2', 'P3', 'P4', 'P5']);
   });
 
+  test('with more codes than fit in memory goes to failed/ with one read error and no item', async () => {
+    const rows = Array.from({ length: 75 }, (_, i) => row(`P${i}${'x'.repeat(900_000)}`, 'Rua A'));
+    drop('a.csv', `${HEADER}\n${rows.join('')}`);
+    const source = open();
+    await take(source);
+    await finish(source);
+    expect(reasonsIn('failed/a.csv')).toEqual([expect.stringContaining('codes of more than 64 MB')]);
+    expect(resultIn('failed/a.csv').results).toEqual([]);
+  });
+
   test('with too many columns is rejected', async () => {
     drop('a.csv', `${HEADER},${Array.from({ length: 1_000 }, (_, i) => `c${i}`).join(',')}\n`);
     const [batch] = await drain(open(), clock);

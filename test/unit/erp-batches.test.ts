@@ -1,7 +1,6 @@
 // A code may occur once in a read: a repeated code is a read error, which invalidates the items that it names.
 import { describe, expect, test } from 'vitest';
 import { inBatches } from '../../src/erp/batches.ts';
-import { collectContent } from '../../src/erp/files/content.ts';
 import type { Reading } from '../../src/erp/items/item.ts';
 import type { ErpBatch } from '../../src/erp/source.ts';
 import { turnsDuring } from '../support/turns.ts';
@@ -138,21 +137,6 @@ describe('a long read', () => {
     for await (const batch of inBatches('feed', readings, { reuseCodes: true })) last = batch;
     expect(last).toEqual({ name: 'feed', part: 1, last: true, items: [], faults: [TOO_MANY] });
     expect(given).toBe(most + 1);
-  });
-
-  test('of too many items leaves nothing of its file but the read error', () => {
-    const { add, content } = collectContent();
-    const part = (number: number, codes: string[], faults: ErpBatch['faults'] = []): ErpBatch => ({
-      name: 'feed',
-      part: number,
-      last: false,
-      items: codes.map((externalCode) => ({ externalCode, startDay: '', data: {}, origin: 'row' })),
-      faults,
-    });
-    add(part(1, ['R1'], [{ origin: 'row', reason: 'bad cell' }]));
-    add(part(2, ['R2']));
-    add(part(1, [], [TOO_MANY]));
-    expect(content()).toEqual({ items: [], readErrors: [TOO_MANY] });
   });
 
   test('lists one error of each item after 10,000 errors', async () => {

@@ -3,6 +3,7 @@
 // result is written, because the file or the feed was replaced, the ERP is notified of them by calls.
 import PQueue from 'p-queue';
 import { chunks } from '../../core/chunks.ts';
+import { asRoadbookError } from '../../core/errors.ts';
 import { localDay } from '../../erp/items/moments.ts';
 import type { ErpFault, FileContent, FileItem, TakenFile } from '../../erp/source.ts';
 import { type EntryStatus, isReportable, markAcknowledged, statusByCode } from '../../warehouse/outbox/queries.ts';
@@ -19,14 +20,22 @@ export interface WaitingFile {
   unread: EntryStatus[];
 }
 
-/** Every file that was taken and waits for its result. Forgets the files that are gone, or that the feed no longer has. */
+/**
+ * Every file that was taken and waits for its result. Forgets the files that are gone, or that the feed no longer has. A
+ * file that cannot be read now is reported and left out, so that it does not hold up the others.
+ */
 export async function waitingFiles(push: PushRun): Promise<WaitingFile[]> {
   const { feed, engine, kind } = push;
   const waiting: WaitingFile[] = [];
   for (const file of await takenFiles(engine, kind.feed)) {
-    const content = await feed.source.files?.contentOf(file);
-    if (content === undefined) await engine.write((tx) => forgetFile(tx, kind.feed, file));
-    else waiting.push({ file, content, ...(await entriesOf(push, content)) });
+    try {
+      const content = await feed.source.files?.contentOf(file);
+      if (content === undefined) await engine.write((tx) => forgetFile(tx, kind.feed, file));
+      else waiting.push({ file, content, ...(await entriesOf(push, content)) });
+    } catch (thrown) {
+      if (push.context.signal.aborted) throw thrown;
+      push.report(asRoadbookError(thrown), 'dropped file could not be read for its result');
+    }
   }
   return waiting;
 }
