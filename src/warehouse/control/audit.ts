@@ -13,9 +13,7 @@ export const syncAudit = controlTable({
     action: text('run, pause, resume, retry, cancel or retry quarantine.', { required: true }),
     subject: text('Job, outbox entry, or quarantined record.', { required: true }),
     by: text('Address of the client that requested the action.', { required: true }),
-    outcome: text('The outcome in plain words; `begun` if the process ended first.', {
-      required: true,
-    }),
+    outcome: text('The outcome in plain words; `begun` if the process ended first.', { required: true }),
   },
 });
 

@@ -93,10 +93,7 @@ export async function quarantine(
       .slice(start, start + ROWS_AT_ONCE)
       .map((row) => ({ ...row, first_seen_at: at, last_seen_at: at, run_id: runId }));
     await store(syncQuarantine, stored, {
-      set: {
-        first_seen_at: 'sync_quarantine.first_seen_at',
-        times: 'sync_quarantine.times + excluded.times',
-      },
+      set: { first_seen_at: 'sync_quarantine.first_seen_at', times: 'sync_quarantine.times + excluded.times' },
     });
   }
 }

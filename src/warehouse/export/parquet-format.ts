@@ -14,14 +14,8 @@ const STORED_AS: Readonly<Record<ViewColumnType, Omit<SchemaElement, 'name'>>> =
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
   json: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
   date: { type: 'INT32', converted_type: 'DATE' },
-  instant: {
-    type: 'INT64',
-    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
-  },
-  local: {
-    type: 'INT64',
-    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'MILLIS' },
-  },
+  instant: { type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' } },
+  local: { type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'MILLIS' } },
 };
 
 /** Rows buffered in memory and written as one row group. */
@@ -52,13 +46,7 @@ export const parquet: FileFormat = {
 
 const schemaOf = (columns: readonly ExportColumn[]): SchemaElement[] => [
   { name: 'root', num_children: columns.length },
-  ...columns.map(
-    ({ name, type }): SchemaElement => ({
-      name,
-      repetition_type: 'OPTIONAL',
-      ...STORED_AS[type],
-    }),
-  ),
+  ...columns.map(({ name, type }): SchemaElement => ({ name, repetition_type: 'OPTIONAL', ...STORED_AS[type] })),
 ];
 
 const columnsOf = (rows: readonly Record<string, unknown>[], columns: readonly ExportColumn[]): ColumnSource[] =>

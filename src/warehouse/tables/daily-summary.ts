@@ -18,10 +18,7 @@ export const dailySummary = baseTable({
       added: true,
       references: vehicle,
     }),
-    driver_id: integer('Driver with this title; null if none or several match.', {
-      added: true,
-      references: driver,
-    }),
+    driver_id: integer('Driver with this title; null if none or several match.', { added: true, references: driver }),
     count: real('Number of records behind the figures.'),
     count_travel: real('Trips.'),
     count_in_moviment: real('Times in movement.'),

@@ -20,14 +20,8 @@ export const event = baseTable({
     vehicle_model: text('Model of the vehicle.', { from: 'vehicle.model' }),
     driver_id: integer('Driver.', { from: 'driver.id', references: driver }),
     driver_name: text('Name of the driver.', { from: 'driver.name', personal: true }),
-    location_start_address: text('Address where the event began.', {
-      from: 'location_start.address',
-      personal: true,
-    }),
-    location_end_address: text('Address where the event ended.', {
-      from: 'location_end.address',
-      personal: true,
-    }),
+    location_start_address: text('Address where the event began.', { from: 'location_start.address', personal: true }),
+    location_end_address: text('Address where the event ended.', { from: 'location_end.address', personal: true }),
   },
   indexes: [
     // Loads use this index too: they search earlier events of a vehicle.

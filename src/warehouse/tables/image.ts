@@ -13,11 +13,7 @@ export const image = baseTable({
     file: text('Path of the file below the images folder; null if there is none.', { added: true }),
     bytes: integer('Size of the file.', { added: true }),
     content_type: text('Content type, detected from the first bytes; null if unknown.', { added: true }),
-    fetched_at: instant('When the picture was last requested.', {
-      required: true,
-      added: true,
-      ignoreInDiff: true,
-    }),
+    fetched_at: instant('When the picture was last requested.', { required: true, added: true, ignoreInDiff: true }),
     error: text('Why there is no file, in one word; null if there is one.', { added: true }),
     attempts: integer('How often the picture was requested.', { required: true, added: true }),
   },

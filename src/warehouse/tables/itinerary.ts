@@ -26,13 +26,9 @@ export const itinerary = baseTable({
     position_start_date_created: instant('When the position at the start reached the service.', {
       from: 'position_start.date_created',
     }),
-    position_start_date_time: instant('When the vehicle was at its start.', {
-      from: 'position_start.date_time',
-    }),
+    position_start_date_time: instant('When the vehicle was at its start.', { from: 'position_start.date_time' }),
     position_start_latitude: real('Latitude at the start in degrees.', { from: 'position_start.latitude' }),
-    position_start_longitude: real('Longitude at the start in degrees.', {
-      from: 'position_start.longitude',
-    }),
+    position_start_longitude: real('Longitude at the start in degrees.', { from: 'position_start.longitude' }),
     position_end_date_created: instant('When the position at the end reached the service.', {
       from: 'position_end.date_created',
     }),

@@ -17,8 +17,6 @@ export const pointOfInterest = baseTable({
     point_of_interest_category_id: integer('Category; see point_of_interest_category.', {
       from: 'point_of_interest_category.id',
     }),
-    point_of_interest_category_name: text('Name of the category.', {
-      from: 'point_of_interest_category.name',
-    }),
+    point_of_interest_category_name: text('Name of the category.', { from: 'point_of_interest_category.name' }),
   },
 });

@@ -41,9 +41,7 @@ export const vehicle = baseTable({
     vehicle_color_name: text('Name of the colour.', { from: 'vehicle_color.name' }),
     vehicle_model_id: integer('Model.', { from: 'vehicle_model.id' }),
     vehicle_model_name: text('Name of the model.', { from: 'vehicle_model.name' }),
-    vehicle_model_manufacturer_id: integer('Manufacturer.', {
-      from: 'vehicle_model.vehicle_model_manufacturer.id',
-    }),
+    vehicle_model_manufacturer_id: integer('Manufacturer.', { from: 'vehicle_model.vehicle_model_manufacturer.id' }),
     vehicle_model_manufacturer_name: text('Name of the manufacturer.', {
       from: 'vehicle_model.vehicle_model_manufacturer.name',
     }),

@@ -96,9 +96,7 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
     snapshot: (work) => plainErrors(() => sqliteSnapshot(file, lockMs, work)),
     latest: (table, by, column, bounds) =>
       plainErrors(async () => {
-        const rows = await reader.raw(latestStatement(table, by, column), {
-          bounds: JSON.stringify([...bounds]),
-        });
+        const rows = await reader.raw(latestStatement(table, by, column), { bounds: JSON.stringify([...bounds]) });
         const found = rows.filter(({ latest }: Latest) => latest !== null);
         return new Map(found.map(({ key, latest }: Latest) => [key, latest]));
       }),
