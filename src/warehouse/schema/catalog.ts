@@ -4,23 +4,28 @@ import { readdirSync } from 'node:fs';
 import { lookups } from './lookups.ts';
 import type { Table } from './table.ts';
 
-const folders = ['../tables/', '../outbox/', '../control/'].map((path) => new URL(path, import.meta.url));
-
-const isTable = (value: unknown): value is Table =>
-  typeof value === 'object' && value !== null && 'columns' in value && 'key' in value;
-
-async function declaredTables(): Promise<Table[]> {
-  const files = folders.flatMap((folder) =>
-    readdirSync(folder).flatMap((file) => (file.endsWith('.ts') ? [new URL(file, folder).href] : [])),
-  );
-  const modules = await Promise.all(files.map((file) => import(file)));
-  return modules.flatMap((module) => Object.values(module).filter(isTable));
+/** The declarations that the files of a folder export, by name. */
+export async function declaredIn<T extends { name: string }>(path: string, is: (value: object) => value is T) {
+  const folder = new URL(path, import.meta.url);
+  const files = readdirSync(folder).filter((file) => file.endsWith('.ts'));
+  const modules = await Promise.all(files.map((file) => import(new URL(file, folder).href)));
+  const exported = modules.flatMap((module) => Object.values<unknown>(module));
+  return exported
+    .filter((value) => typeof value === 'object' && value !== null)
+    .filter(is)
+    .sort(byName);
 }
 
-/** All tables, by name. */
-export const tables: readonly Table[] = [...(await declaredTables()), ...lookups.map(({ table }) => table)].sort(
-  (a, b) => (a.name < b.name ? -1 : 1),
+const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
+
+const isTable = (value: object): value is Table => 'columns' in value && 'key' in value;
+
+const declared = await Promise.all(
+  ['../tables/', '../outbox/', '../control/'].map((path) => declaredIn(path, isTable)),
 );
+
+/** All tables, by name. */
+export const tables: readonly Table[] = [...declared.flat(), ...lookups.map(({ table }) => table)].sort(byName);
 
 /** The tables that hold the service's records. */
 export const baseTables: readonly Table[] = tables.filter(({ kind }) => kind === 'base');

@@ -2,7 +2,7 @@
 // meaning, its source and whether it holds personal data.
 import { tables } from './catalog.ts';
 import { type Column, recordColumns, type Table } from './table.ts';
-import type { View, ViewColumnType } from './view.ts';
+import type { View, ViewColumn, ViewColumnType } from './view.ts';
 import { views } from './view-catalog.ts';
 
 export interface DictionaryColumn {
@@ -26,41 +26,25 @@ export interface DictionaryEntry {
 }
 
 /** Views first, because BI should use them first; then tables. Both by name. */
-export const dictionary = (): DictionaryEntry[] => [...views.map(ofView), ...tables.map(ofTable)];
+export const dictionary = (): DictionaryEntry[] =>
+  [...views, ...tables].map((declared) => ({
+    name: declared.name,
+    kind: declared.kind,
+    meaning: declared.meaning,
+    call: declared.kind === 'view' ? null : declared.source,
+    columns: declared.columns.map((column) => ({
+      name: column.name,
+      type: column.type,
+      meaning: column.meaning,
+      is_key: declared.key.includes(column.name),
+      is_required: 'required' in column && column.required,
+      source: sourceOf(declared, column),
+      is_personal: column.personal,
+    })),
+  }));
 
-const ofView = ({ name, kind, meaning, key, columns }: View): DictionaryEntry => ({
-  name,
-  kind,
-  meaning,
-  call: null,
-  columns: columns.map((column) => ({
-    name: column.name,
-    type: column.type,
-    meaning: column.meaning,
-    is_key: key.includes(column.name),
-    is_required: false,
-    source: column.source,
-    is_personal: column.personal,
-  })),
-});
-
-const ofTable = (table: Table): DictionaryEntry => ({
-  name: table.name,
-  kind: table.kind,
-  meaning: table.meaning,
-  call: table.source,
-  columns: table.columns.map((column) => ({
-    name: column.name,
-    type: column.type,
-    meaning: column.meaning,
-    is_key: table.key.includes(column.name),
-    is_required: column.required,
-    source: fieldOf(table, column),
-    is_personal: column.personal,
-  })),
-});
-
-function fieldOf(table: Table, column: Column): string | null {
-  if (table.source === null || column.added || !recordColumns(table).includes(column)) return null;
-  return [...(table.list === null ? [] : [table.list]), ...column.from].join('.');
+function sourceOf(declared: Table | View, column: Column | ViewColumn): string | null {
+  if ('source' in column) return column.source;
+  if (declared.kind !== 'base' || column.added || !recordColumns(declared).includes(column)) return null;
+  return [...(declared.list === null ? [] : [declared.list]), ...column.from].join('.');
 }

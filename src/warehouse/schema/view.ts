@@ -9,16 +9,19 @@ export type ViewColumnType = ColumnType | 'local';
 /** SQL for every engine, or a function of the engine's dialect. */
 export type Fragment = string | ((dialect: Dialect) => string);
 
-export interface ViewColumn {
-  readonly name: string;
+export interface ViewColumnDraft {
   readonly type: ViewColumnType;
   /** One sentence for the data dictionary. */
   readonly meaning: string;
+  readonly sql: Fragment;
+}
+
+export interface ViewColumn extends ViewColumnDraft {
+  readonly name: string;
   /** `table.column` if the column is shown unchanged; null if it is computed. */
   readonly source: string | null;
   /** Holds personal data. */
   readonly personal: boolean;
-  readonly sql: Fragment;
 }
 
 export interface View {
@@ -32,31 +35,15 @@ export interface View {
   readonly from: Fragment;
 }
 
-export interface ViewColumnDraft {
-  type: ViewColumnType;
-  meaning: string;
-  sql: Fragment;
-  personal: boolean;
-}
-
-export interface ViewDraft {
-  name: string;
-  meaning: string;
-  key: readonly string[];
+interface ViewDraft extends Omit<View, 'kind' | 'columns'> {
   /** The tables by their alias in `from` and in the columns. */
   tables: Readonly<Record<string, Table>>;
   columns: Readonly<Record<string, ViewColumnDraft>>;
-  from: Fragment;
 }
 
 const column =
   (type: ViewColumnType) =>
-  (meaning: string, sql: Fragment, options: { personal?: boolean } = {}): ViewColumnDraft => ({
-    type,
-    meaning,
-    sql,
-    personal: options.personal ?? false,
-  });
+  (meaning: string, sql: Fragment): ViewColumnDraft => ({ type, meaning, sql });
 
 export const integer = column('integer');
 export const real = column('real');
@@ -74,13 +61,13 @@ export const view = ({ tables, columns, ...draft }: ViewDraft): View => ({
 
 const PLAIN_COLUMN = /^(\w+)\."?(\w+)"?$/;
 
-function sourceOf({ sql, personal }: ViewColumnDraft, tables: ViewDraft['tables']) {
+function sourceOf({ sql }: ViewColumnDraft, tables: ViewDraft['tables']) {
   const [, alias = '', name = ''] = (typeof sql === 'string' && PLAIN_COLUMN.exec(sql)) || [];
   const table = tables[alias];
-  if (table === undefined) return { source: null, personal };
+  if (table === undefined) return { source: null, personal: false };
   const found = table.columns.find((each) => each.name === name);
   if (found === undefined) throw new TypeError(`${table.name} has no column ${name}`);
-  return { source: `${table.name}.${name}`, personal: personal || found.personal };
+  return { source: `${table.name}.${name}`, personal: found.personal };
 }
 
 /** The query of a view in an engine's dialect. */
