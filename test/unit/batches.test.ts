@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createBatches } from '../../src/sync/pull/records/batch.ts';
 import type { FullRefreshRange } from '../../src/sync/pull/records/types.ts';
 import type { Row } from '../../src/warehouse/engine.ts';
-import { writeDown } from '../../src/warehouse/engines/sqlite/rows.ts';
+import { writeDown } from '../../src/warehouse/engines/sqlite/load.ts';
 import { createPrivacy } from '../../src/warehouse/privacy/privacy.ts';
 import { event as eventTable } from '../../src/warehouse/tables/event.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';

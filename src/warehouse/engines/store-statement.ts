@@ -2,9 +2,7 @@
 // separately costs more than the write.
 import { isStorableJson } from '../../core/text/storable-text.ts';
 import type { StoreOptions } from '../engine.ts';
-import type { Table } from '../schema/table.ts';
-
-const quote = (name: string): string => `"${name}"`;
+import { quote, type Table } from '../schema/table.ts';
 
 /** `from` is the query that yields the rows. */
 export function storeStatement(table: Table, from: string, { where, set = {} }: StoreOptions = {}): string {
@@ -17,11 +15,15 @@ export function storeStatement(table: Table, from: string, { where, set = {} }: 
     on conflict (${key}) do update set ${changes.join(', ')}${where === undefined ? '' : ` where ${where}`} returning ${key}`;
 }
 
-/** The rows as JSON. Characters that no database stores, such as a NUL in a message, become replacement characters. */
+/** The rows as JSON. */
 export function rowsText(rows: readonly object[]): string {
   const text = JSON.stringify(rows);
   return isStorableJson(text) ? text : JSON.stringify(rows, (_name, value) => storable(value));
 }
 
-const storable = (value: unknown): unknown =>
+/**
+ * Characters that PostgreSQL cannot store become replacement characters, on every engine. Records with one are quarantined
+ * before this point, but a text about them, such as the reason, may repeat it.
+ */
+export const storable = (value: unknown): unknown =>
   typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\ufffd') : value;

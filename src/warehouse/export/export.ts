@@ -8,6 +8,7 @@ import { makeFolder, publishFile } from '../../core/atomic-file.ts';
 import { Fatal } from '../../core/errors.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import type { Engine, Scan } from '../engine.ts';
+import { quote } from '../schema/table.ts';
 import type { Exportable } from './exportable.ts';
 import { readManifest, type TableManifest, writeManifest } from './manifest.ts';
 import { type Part, partsOf } from './parts.ts';
@@ -131,8 +132,8 @@ async function writePart(
   await makeFolder(dirname(path));
   const draft = `${path}.tmp`;
   const file = await request.format.open(draft, table.columns);
-  const columns = table.columns.map(({ name }) => `"${name}"`).join(', ');
-  const sorted = table.key.map((name) => `"${name}"`).join(', ');
+  const columns = namesOf(table).map(quote).join(', ');
+  const sorted = table.key.map(quote).join(', ');
   const statement = `select ${columns} from "${table.name}" where ${part.where} order by ${sorted}`;
   for await (const rows of scan(statement, part.bindings)) {
     await file.write(rows);

@@ -10,7 +10,7 @@ import { convergeViews, dropViews } from './converge-views.ts';
 import { lookups } from './lookups.ts';
 import type { Migration } from './migrations/migration.ts';
 import { migrations } from './migrations.ts';
-import { controlTable, type Index, type Table, text } from './table.ts';
+import { controlTable, type Index, quote, type Table, text } from './table.ts';
 import { views } from './view-catalog.ts';
 
 const version = controlTable({
@@ -19,7 +19,6 @@ const version = controlTable({
   key: ['name'],
   columns: { name: text('Name of the migration.') },
 });
-const quote = (name: string): string => `"${name}"`;
 
 export async function bringSchemaUpToDate(engine: Engine, steps: readonly Migration[] = migrations): Promise<void> {
   await engine.write(async ({ sql }) => {

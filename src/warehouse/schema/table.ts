@@ -30,37 +30,26 @@ export interface Column {
   readonly references?: Table;
 }
 
-interface ColumnOptions {
+/** What a declaration says of a column besides its name. Paths are dotted. */
+export type ColumnDraft = Pick<Column, 'type' | 'meaning'> & ColumnOptions;
+
+type ColumnOptions = Partial<Omit<Column, 'name' | 'type' | 'meaning' | 'from' | 'alias'>> & {
   from?: string;
   alias?: string;
-  added?: boolean;
-  personal?: boolean;
-  policy?: Policy;
-  required?: boolean;
-  undocumented?: boolean;
-  ignoreInDiff?: boolean;
-  default?: number;
-  references?: Table;
-}
+};
 
-export type ColumnDraft = Omit<Column, 'name' | 'from' | 'alias'> & { from?: string; alias?: string };
+const COLUMN_DEFAULTS = {
+  added: false,
+  personal: false,
+  policy: 'keep',
+  required: false,
+  undocumented: false,
+  ignoreInDiff: false,
+} as const satisfies ColumnOptions;
 
 const column =
   (type: ColumnType) =>
-  (meaning: string, options: ColumnOptions = {}): ColumnDraft => ({
-    type,
-    meaning,
-    added: options.added ?? false,
-    personal: options.personal ?? false,
-    policy: options.policy ?? 'keep',
-    required: options.required ?? false,
-    undocumented: options.undocumented ?? false,
-    ignoreInDiff: options.ignoreInDiff ?? false,
-    ...(options.default !== undefined && { default: options.default }),
-    ...(options.references !== undefined && { references: options.references }),
-    from: options.from,
-    alias: options.alias,
-  });
+  (meaning: string, options?: ColumnOptions): ColumnDraft => ({ type, meaning, ...options });
 
 export const integer = column('integer');
 export const real = column('real');
@@ -78,8 +67,6 @@ export interface Index {
   /** Only queries use the index. It is created once the table has rows, because a first fill is faster without it. Default: false. */
   readonly afterFirstFill?: boolean;
 }
-
-type IndexDraft = readonly string[] | Index;
 
 export interface Table {
   readonly name: string;
@@ -107,43 +94,36 @@ export interface Table {
   readonly pulledBy: string | null;
 }
 
-export interface TableDraft {
-  name: string;
-  meaning: string;
-  source?: string;
-  list?: string;
-  key: readonly string[];
-  columns: Record<string, ColumnDraft>;
-  indexes?: readonly IndexDraft[];
-  history?: string;
-  retentionBy?: string;
-  parent?: { table: string; column: string };
-  revisions?: string;
-  partitionBy?: string;
-  pulledBy?: string;
-}
+const TABLE_DEFAULTS = {
+  source: null,
+  list: null,
+  history: null,
+  retentionBy: null,
+  parent: null,
+  revisions: null,
+  partitionBy: null,
+  pulledBy: null,
+} as const satisfies Partial<Table>;
 
-const complete = (draft: TableDraft, kind: Table['kind'], extra: Record<string, ColumnDraft>): Table => ({
-  name: draft.name,
+export type TableDraft = Pick<Table, 'name' | 'meaning' | 'key'> &
+  Partial<Pick<Table, keyof typeof TABLE_DEFAULTS>> & {
+    columns: Record<string, ColumnDraft>;
+    indexes?: readonly (readonly string[] | Index)[];
+  };
+
+const complete = (draft: TableDraft, kind: Table['kind'], trailing: Record<string, ColumnDraft>): Table => ({
+  ...TABLE_DEFAULTS,
+  ...draft,
   kind,
-  meaning: draft.meaning,
-  source: draft.source ?? null,
-  list: draft.list ?? null,
-  key: draft.key,
-  columns: Object.entries({ ...draft.columns, ...extra }).map(([name, { from, alias, ...rest }]) => ({
+  columns: Object.entries({ ...draft.columns, ...trailing }).map(([name, { from = name, alias, ...rest }]) => ({
+    ...COLUMN_DEFAULTS,
     ...rest,
     name,
-    from: (from ?? name).split('.'),
+    from: from.split('.'),
     alias: alias?.split('.'),
-    required: rest.required || draft.key.includes(name),
+    required: rest.required === true || draft.key.includes(name),
   })),
   indexes: (draft.indexes ?? []).map((index) => ('columns' in index ? index : { columns: index })),
-  history: draft.history ?? null,
-  retentionBy: draft.retentionBy ?? null,
-  parent: draft.parent ?? null,
-  revisions: draft.revisions ?? null,
-  partitionBy: draft.partitionBy ?? null,
-  pulledBy: draft.pulledBy ?? null,
 });
 
 /** The last columns of every base table. The loader fills them, never a record. */
@@ -162,15 +142,24 @@ export const controlTable = (draft: TableDraft): Table => complete(draft, 'contr
 export const recordColumns = (table: Table): readonly Column[] =>
   table.columns.filter((each) => !(each.name in TRAILING));
 
+/** The fields of a row in their order: the record columns, then `extra`. */
+export const rowFields = (table: Table): readonly Column[] =>
+  table.columns.filter(({ name }) => name === 'extra' || !(name in TRAILING));
+
 /** Names of the columns in any index, including the key. */
 export const indexedColumns = ({ key, indexes }: Table): ReadonlySet<string> =>
   new Set([...key, ...indexes.flatMap(({ columns }) => columns)]);
 
-/** Names of the columns that decide whether a row has changed: without the key and columns with `ignoreInDiff`. */
-export const comparedColumns = (table: Table): string[] => [
-  ...recordColumns(table).flatMap(({ name, ignoreInDiff }) => (ignoreInDiff || table.key.includes(name) ? [] : [name])),
-  'extra',
-];
+/** The columns that decide whether a row has changed: without the key and columns with `ignoreInDiff`. */
+export const comparedColumns = (table: Table): readonly Column[] =>
+  rowFields(table).filter(({ name, ignoreInDiff }) => !ignoreInDiff && !table.key.includes(name));
+
+/** The numbers of a table whose changes are recorded in its `revisions`. */
+export const revisedFigures = (table: Table): string[] =>
+  recordColumns(table).flatMap(({ name, type }) => (type === 'real' && !table.key.includes(name) ? [name] : []));
+
+/** For names from declarations, which need no escaping. */
+export const quote = (name: string): string => `"${name}"`;
 
 /** The constraint after the type of a column in DDL. */
 export const constraintOf = ({ required, default: value }: Column): string =>

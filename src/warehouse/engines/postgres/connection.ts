@@ -1,7 +1,7 @@
 // The connections to PostgreSQL. Each connection has its own type parsers, so that readers get the same values as from
 // SQLite, while an ERP source on the same driver keeps the driver's defaults.
 import knex, { type Knex } from 'knex';
-import { withoutNul } from '../bound-text.ts';
+import { storable } from '../store-statement.ts';
 import type { PgConnection } from './driver.ts';
 import { isLostSession, isSilence } from './errors.ts';
 import { endWhenSilent, type SilenceWatch } from './silence.ts';
@@ -110,8 +110,9 @@ function watchQueries(connection: PgConnection, onBegin?: () => void): void {
   const query = connection.query.bind(connection);
   connection.query = (config, callback) => {
     onBegin?.();
+    if (config.values !== undefined) config.values = config.values.map(storable);
     return query(
-      withStorableValues(config),
+      config,
       callback &&
         ((error, result) => {
           if (isLostSession(error) || isSilence(error)) connection.__knex__disposed = error;
@@ -121,11 +122,6 @@ function watchQueries(connection: PgConnection, onBegin?: () => void): void {
         }),
     );
   };
-}
-
-function withStorableValues(config: object & { values?: unknown[] }): object {
-  if (config.values?.some((value) => typeof value === 'string' && value.includes('\0')) !== true) return config;
-  return { ...config, values: config.values.map(withoutNul) };
 }
 
 const asText = (text: string): string => text;

@@ -1,11 +1,10 @@
 // Creates the declared tables and views in PostgreSQL, in the configured schema, with a comment on every table and column.
 import type { Knex } from 'knex';
 import type { Ddl } from '../../engine.ts';
-import { type Column, type ColumnType, constraintOf, type Table } from '../../schema/table.ts';
+import type { Dialect } from '../../schema/dialect.ts';
+import { type Column, type ColumnType, constraintOf, quote, type Table } from '../../schema/table.ts';
 import type { View } from '../../schema/view.ts';
-import { postgresDialect } from './dialect.ts';
 import { monthlyTable } from './months.ts';
-import { quote } from './statement.ts';
 
 /**
  * Text sorts by code points, as in SQLite: keys have the same order everywhere, and an upgrade of the server's locale
@@ -21,6 +20,20 @@ const TYPES: Readonly<Record<ColumnType, string>> = {
   json: 'jsonb',
 };
 
+const later = (at: string, seconds: string): string => `(${at} + (${seconds}) * interval '1 second')`;
+const wall = (at: string, offset: string): string => later(`(${at} at time zone 'UTC')`, offset);
+const epoch = (at: string): string => `floor(extract(epoch from ${at}))`;
+
+/** No expression depends on the time zone of the session. */
+const dialect: Dialect = {
+  now: 'now()',
+  secondsBetween: (from, to) => `cast(${epoch(to)} - ${epoch(from)} as bigint)`,
+  addSeconds: later,
+  localTime: (at, offset) => `date_trunc('second', ${wall(at, offset)})`,
+  localDay: (at, offset) => `cast(${wall(at, offset)} as date)`,
+  localHour: (at, offset) => `cast(extract(hour from ${wall(at, offset)}) as integer)`,
+};
+
 /** Control tables store JSON unchanged: a quarantined record may contain what jsonb rejects. */
 export const typeOf = ({ type }: Pick<Column, 'type'>, { kind }: Table): string =>
   type === 'json' && kind === 'control' ? 'json' : TYPES[type];
@@ -32,7 +45,7 @@ export const hasSchema = async (sql: Knex, schema: string): Promise<boolean> =>
   (await sql.raw('select 1 from pg_namespace where nspname = ?', [schema])).rows.length > 0;
 
 export const postgresDdl = (schema: string): Ddl => ({
-  dialect: postgresDialect,
+  dialect,
   async prepareSchema(sql) {
     // Checked first: a user that may not create schemas can still use an existing one.
     if (!(await hasSchema(sql, schema))) await sql.raw(`create schema ${quote(schema)}`);

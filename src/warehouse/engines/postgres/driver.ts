@@ -1,6 +1,6 @@
 /** The members of the driver's connection that the engine uses besides knex. */
 export interface PgConnection {
-  query(config: object, callback?: Callback): unknown;
+  query(config: { values?: readonly unknown[]; [member: string]: unknown }, callback?: Callback): unknown;
   end(): Promise<void>;
   /** `drain`: no statement is running any more. `end`: the connection has ended. */
   on(event: 'drain' | 'end', listener: () => void): unknown;

@@ -8,8 +8,7 @@ import { z } from 'zod';
 import { Fatal } from '../../../core/errors.ts';
 import type { Engine, EngineKind, StoreOptions, Transaction } from '../../engine.ts';
 import { tables } from '../../schema/catalog.ts';
-import type { Table } from '../../schema/table.ts';
-import { createInFlight } from '../in-flight.ts';
+import { quote, type Table } from '../../schema/table.ts';
 import { rowsText, storeStatement } from '../store-statement.ts';
 import { connectBeside, connectReaders, connectWriter, type PostgresSettings } from './connection.ts';
 import { hasSchema, postgresDdl } from './ddl.ts';
@@ -19,7 +18,7 @@ import { type CopyRows, countPresentRows, hasPresentRows, loadRows, markMissingR
 import { type LockScope, lockForWrite, watchHolders } from './locks.ts';
 import type { SilenceWatch } from './silence.ts';
 import { postgresSnapshot } from './snapshot.ts';
-import { arrayText, quote } from './statement.ts';
+import { arrayText } from './statement.ts';
 import { latestStatement } from './statements.ts';
 
 const READERS = 4;
@@ -88,7 +87,8 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<Timeouts
   const reader = connectReaders(settings, READERS, watch);
   const writes = new PQueue({ concurrency: 1 });
   const loads = new PQueue({ concurrency: LOADERS });
-  const reads = createInFlight();
+  /** A pool must not be destroyed under a read, which would then wait forever for a connection. */
+  const reads = new PQueue();
 
   const plainErrors = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
@@ -133,7 +133,7 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<Timeouts
     return work(sql).finally(() => sql.destroy());
   };
 
-  const reading = <T>(work: () => Promise<T>): Promise<T> => reads.run(() => plainErrors(() => retryLostSession(work)));
+  const reading = <T>(work: () => Promise<T>): Promise<T> => reads.add(() => plainErrors(() => retryLostSession(work)));
 
   return {
     name: 'postgres',
@@ -146,7 +146,7 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<Timeouts
     writeDown,
     write,
     beside: (work) =>
-      reads.run(() =>
+      reads.add(() =>
         plainErrors(() => retryLostSession(() => besideWriter.transaction((sql) => work(sql, () => serverTime(sql))))),
       ),
     read: (work) => reading(() => work(reader)),
@@ -185,7 +185,7 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<Timeouts
       ),
     async close() {
       await Promise.all([writes.onIdle(), loads.onIdle()]);
-      await reads.idle();
+      await reads.onIdle();
       await Promise.all([writer, loaders, reader, besideWriter].map((connections) => connections.destroy()));
     },
   };

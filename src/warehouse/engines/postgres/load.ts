@@ -5,24 +5,22 @@ import { chunks } from '../../../core/chunks.ts';
 import type { LoadCounts, LoadMetadata, Row, RowRange, Scalar, WrittenRows } from '../../engine.ts';
 import { keyPositions } from '../../load/key-set.ts';
 import { StaleRead } from '../../load/stale-read.ts';
-import type { Table } from '../../schema/table.ts';
-import { recordColumns } from '../../schema/table.ts';
+import { quote, recordColumns, type Table } from '../../schema/table.ts';
 import { countRows, rowBatches } from '../row-batches.ts';
 import { copyIn, copyLine, lineReader, NULL_FIELD } from './copy.ts';
 import type { PgConnection } from './driver.ts';
 import { ensureMonths, instantPosition, monthOf, partitionOf } from './months.ts';
 import { arrayText, runStatement } from './statement.ts';
 import {
-  anyPresentStatement,
   candidatePartitionsStatement,
   copyStatement,
   copyToStageStatement,
   historyStatement,
+  isBetween,
   lookupStatement,
-  missingStatement,
-  newerMissingStatement,
+  missingIn,
   newerStatement,
-  presentStatement,
+  presentIn,
   revisionStatement,
   stageName,
   stageStatement,
@@ -193,9 +191,7 @@ async function mergeRows(
   const ready = [stageStatement(table), `truncate ${stageName(table)}`, USE_KEY_INDEX];
   await runStatement(connection, ready.join('; '));
   await copyIn(connection, copyToStageStatement(table), textsOf(staged));
-  if (known.some(({ is_newer }) => is_newer)) {
-    await rejectStale(connection, table, { text: newerStatement(table), values: [] });
-  }
+  if (known.some(({ is_newer }) => is_newer)) await rejectStale(connection, table, newerStatement(table));
   if (table.history !== null) {
     await runStatement(connection, historyStatement(table, table.history), [at, runId]);
   }
@@ -225,7 +221,8 @@ function partitionOfLine(table: Table): (line: string) => string | undefined {
 async function rejectStale(
   connection: PgConnection,
   table: Table,
-  { text, values }: { text: string; values: string[] },
+  text: string,
+  values: readonly string[] = [],
 ): Promise<void> {
   const { rows } = await runStatement(connection, text, values);
   const newer = Number((rows as { newer: number }[])[0]?.newer ?? 0);
@@ -233,13 +230,15 @@ async function rejectStale(
 }
 
 export async function hasPresentRows(connection: PgConnection, table: Table, range: RowRange): Promise<boolean> {
-  const { text, values } = anyPresentStatement(table, range);
-  return (await runStatement(connection, text, values)).rows.length > 0;
+  const { sql, values } = presentIn(table, range);
+  const { rows } = await runStatement(connection, `select 1 from ${quote(table.name)} where ${sql} limit 1`, values);
+  return rows.length > 0;
 }
 
 export async function countPresentRows(connection: PgConnection, table: Table, range: RowRange): Promise<number> {
-  const { text, values } = presentStatement(table, range);
-  const { rows } = await runStatement(connection, text, values);
+  const { sql, values } = presentIn(table, range);
+  const statement = `select count(*) as present from ${quote(table.name)} where ${sql}`;
+  const { rows } = await runStatement(connection, statement, values);
   return (rows as { present: number }[])[0]?.present ?? 0;
 }
 
@@ -248,13 +247,12 @@ export async function markMissingRows(
   table: Table,
   range: RowRange,
   seen: readonly Row[],
-  metadata: LoadMetadata,
+  { readAt, at, runId }: LoadMetadata,
 ): Promise<number> {
-  const { text, values } = missingStatement(table, range);
-  const keys = table.key.map((_, position) => arrayText(seen.map((row) => row[position])));
-  const newer = newerMissingStatement(table, range);
-  const since = [metadata.readAt, metadata.at];
-  await rejectStale(connection, table, { ...newer, values: [...since, ...keys, ...newer.values] });
-  const { rowCount } = await runStatement(connection, text, [metadata.at, metadata.runId, ...keys, ...values]);
+  const { sql: missing, values } = missingIn(table, range, seen);
+  const newer = `select count(*) as newer from ${quote(table.name)} as row where ${isBetween('row', 1)} and ${missing}`;
+  await rejectStale(connection, table, newer, [readAt, at, ...values]);
+  const mark = `update ${quote(table.name)} as row set _missing_since = $1, _changed_at = $1, _run_id = $2 where ${missing}`;
+  const { rowCount } = await runStatement(connection, mark, [at, runId, ...values]);
   return rowCount ?? 0;
 }

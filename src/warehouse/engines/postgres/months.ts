@@ -5,9 +5,9 @@
 // change. The key is therefore unique within each partition, and the loader, which holds the table's lock, looks a row up
 // in all of them.
 import type { Scalar } from '../../engine.ts';
-import { recordColumns, type Table } from '../../schema/table.ts';
+import { quote, recordColumns, type Table } from '../../schema/table.ts';
 import type { PgConnection } from './driver.ts';
-import { quote, runStatement } from './statement.ts';
+import { runStatement } from './statement.ts';
 
 /** Months exist between these years. Instants outside, from wrong clocks, share one partition on each side. */
 const FIRST_YEAR = 2000;
@@ -35,7 +35,7 @@ const keyIndex = (table: Table, part: string): string =>
   `create unique index ${quote(`${part}_key`)} on ${quote(part)} (${table.key.map(quote).join(', ')})`;
 
 /** The names of the leaf partitions. */
-export async function leafPartitions(connection: PgConnection, table: Table): Promise<string[]> {
+async function leafPartitions(connection: PgConnection, table: Table): Promise<string[]> {
   const { rows } = await runStatement(
     connection,
     `select relname as name from pg_partition_tree(to_regclass($1)) join pg_class on pg_class.oid = relid
@@ -53,10 +53,8 @@ export const instantPosition = (table: Table): number =>
 export const monthOf = (instant: Scalar | undefined): string => String(instant ?? '').slice(0, 7);
 
 /** The partition of the rows of a month; undefined if the year is out of range. */
-export const partitionOf = (table: Table, month: string): string | undefined =>
-  month === '' ? `${table.name}_undated` : monthPart(table, month);
-
-function monthPart(table: Table, month: string): string | undefined {
+export function partitionOf(table: Table, month: string): string | undefined {
+  if (month === '') return `${table.name}_undated`;
   const year = Number(month.slice(0, 4));
   const isMade = year >= FIRST_YEAR && year <= LAST_YEAR;
   return isMade ? `${table.name}_${month.replace('-', '_')}` : undefined;
@@ -70,7 +68,7 @@ export async function ensureMonths(
 ): Promise<string[]> {
   const parts = await leafPartitions(connection, table);
   for (const month of months) {
-    const part = monthPart(table, month);
+    const part = partitionOf(table, month);
     if (part === undefined || parts.includes(part)) continue;
     const [year = 0, number = 0] = month.split('-').map(Number);
     const statements = [

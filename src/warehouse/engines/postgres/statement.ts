@@ -2,9 +2,6 @@
 import type { Scalar } from '../../engine.ts';
 import type { PgConnection, PgResult } from './driver.ts';
 
-/** For names from table declarations, which need no escaping. */
-export const quote = (name: string): string => `"${name}"`;
-
 export const runStatement = (
   connection: PgConnection,
   text: string,

@@ -1,15 +1,10 @@
 // The PostgreSQL statements of the loader. Names come from table declarations; values are always bound.
-import type { RowRange } from '../../engine.ts';
-import { type Column, comparedColumns, recordColumns, type Table } from '../../schema/table.ts';
+import type { Row, RowRange } from '../../engine.ts';
+import { comparedColumns, quote, revisedFigures, rowFields, type Table } from '../../schema/table.ts';
 import { typeOf } from './ddl.ts';
-import { arrayText, quote } from './statement.ts';
+import { arrayText } from './statement.ts';
 
-type Field = Pick<Column, 'name' | 'type'>;
-
-/** The fields of a row in their order. */
-const fieldsOf = (table: Table): Field[] => [...recordColumns(table), { name: 'extra', type: 'json' }];
-
-const fieldNames = (table: Table): string[] => fieldsOf(table).map(({ name }) => quote(name));
+const fieldNames = (table: Table): string[] => rowFields(table).map(({ name }) => quote(name));
 
 /** The type of a column without its collation, for a cast. */
 const castOf = (table: Table, column: string): string => {
@@ -69,7 +64,7 @@ export const stageName = (table: Table): string => `pg_temp.${quote(`stage_${tab
 
 /** Holds incoming rows until the transaction ends. `_part` is the partition of the stored row, if the row stays in it. */
 export const stageStatement = (table: Table): string => {
-  const columns = fieldsOf(table).map((field) => `${quote(field.name)} ${typeOf(field, table)}`);
+  const columns = rowFields(table).map((field) => `${quote(field.name)} ${typeOf(field, table)}`);
   return `create temp table if not exists ${quote(`stage_${table.name}`)}
     (${[...columns, '_part text', '_is_newer boolean'].join(', ')}) on commit delete rows`;
 };
@@ -84,9 +79,9 @@ const contentNames = (table: Table): string[] =>
   fieldNames(table).filter((name) => !table.key.map(quote).includes(name));
 
 function stagedDiffers(table: Table): string {
-  const compared = comparedColumns(table).map(quote);
-  const stored = compared.map((name) => `old.${name}`);
-  const given = compared.map((name) => `new.${name}`);
+  const compared = comparedColumns(table);
+  const stored = compared.map(({ name }) => `old.${quote(name)}`);
+  const given = compared.map(({ name }) => `new.${quote(name)}`);
   return `(${stored.join(', ')}, old._missing_since) is distinct from (${given.join(', ')}, null::timestamptz)`;
 }
 
@@ -106,7 +101,7 @@ export const updateStatement = (table: Table, part?: string): string => `
   where ${stagedMatch(table)} and new._part ${part === undefined ? 'is null' : `= '${part}'`} and ${stagedDiffers(table)}`;
 
 /** Written after the first of two parameters, but not after the second. */
-const isBetween = (row: string, first: number): string =>
+export const isBetween = (row: string, first: number): string =>
   `(${row}._changed_at > $${first}::timestamptz and ${row}._changed_at <= $${first + 1}::timestamptz)`;
 
 /** Counts staged rows that differ from a newer stored row. */
@@ -128,8 +123,7 @@ export function historyStatement(table: Table, column: string): string {
 
 /** Runs before the rows are written: records each changed number of a stored row. Binds at and run. */
 export function revisionStatement(table: Table, revisions: string): string {
-  const figures = recordColumns(table).filter(({ type, name }) => type === 'real' && !table.key.includes(name));
-  const pairs = figures.map(({ name }) => `('${name}', old.${quote(name)}, new.${quote(name)})`);
+  const pairs = revisedFigures(table).map((name) => `('${name}', old.${quote(name)}, new.${quote(name)})`);
   return `
     insert into ${quote(revisions)}
       (${table.key.map(quote).join(', ')}, figure, old_value, new_value, observed_at, run_id)
@@ -140,48 +134,14 @@ export function revisionStatement(table: Table, revisions: string): string {
     on conflict do nothing`;
 }
 
-interface Bound {
-  text: string;
+/** A condition and the values that it binds. */
+interface Condition {
+  sql: string;
   values: string[];
 }
 
-/** Binds at, run, the seen keys (one array per key column), then the values of the range. */
-export function missingStatement(table: Table, range: RowRange): Bound {
-  const { text: missing, values } = isMissing(table, range, 2);
-  const text = `
-    update ${quote(table.name)} as row set _missing_since = $1, _changed_at = $1, _run_id = $2 where ${missing}`;
-  return { text, values };
-}
-
-/** Binds the two instants between which the row was written, then the same as missingStatement. */
-export function newerMissingStatement(table: Table, range: RowRange): Bound {
-  const { text: missing, values } = isMissing(table, range, 2);
-  const text = `
-    select count(*) as newer from ${quote(table.name)} as row where ${isBetween('row', 1)} and ${missing}`;
-  return { text, values };
-}
-
-/** The rows of `range` whose keys were not seen. Binds keys and range values after `before` other values. */
-function isMissing(table: Table, range: RowRange, before: number): Bound {
-  const { text: inRange, values } = presentIn(table, range, before + table.key.length);
-  const keys = keyArrays(table, before + 1);
-  const text = `${inRange} and not exists
-      (select from unnest(${keys}) as k(${keyNames(table)}) where ${keyMatch(table, 'row')})`;
-  return { text, values };
-}
-
-export function anyPresentStatement(table: Table, range: RowRange): Bound {
-  const { text, values } = presentIn(table, range, 0);
-  return { text: `select 1 from ${quote(table.name)} where ${text} limit 1`, values };
-}
-
-export function presentStatement(table: Table, range: RowRange): Bound {
-  const { text, values } = presentIn(table, range, 0);
-  return { text: `select count(*) as present from ${quote(table.name)} where ${text}`, values };
-}
-
 /** The rows of `range` that are not marked as missing. Binds the range values after `before` other values. */
-function presentIn(table: Table, range: RowRange, before: number): Bound {
+export function presentIn(table: Table, range: RowRange, before = 0): Condition {
   const values: string[] = [];
   const bind = (value: string): string => `$${before + values.push(value)}`;
   const parts = Object.entries(range).map(([column, bound]) => {
@@ -189,7 +149,15 @@ function presentIn(table: Table, range: RowRange, before: number): Bound {
     if ('in' in bound) return `${quote(column)} = any(${bind(arrayText(bound.in))}::${cast}[])`;
     return `${quote(column)} >= ${bind(bound.from)}::${cast} and ${quote(column)} < ${bind(bound.to)}::${cast}`;
   });
-  return { text: ['_missing_since is null', ...parts].join(' and '), values };
+  return { sql: ['_missing_since is null', ...parts].join(' and '), values };
+}
+
+/** The rows of `range` whose keys are not in `seen`, under the alias `row`. Binds its values after $1 and $2. */
+export function missingIn(table: Table, range: RowRange, seen: readonly Row[]): Condition {
+  const keys = table.key.map((_, position) => arrayText(seen.map((row) => row[position])));
+  const { sql, values } = presentIn(table, range, 2 + keys.length);
+  const isSeen = `select from unnest(${keyArrays(table, 3)}) as k(${keyNames(table)}) where ${keyMatch(table, 'row')}`;
+  return { sql: `${sql} and not exists (${isSeen})`, values: [...keys, ...values] };
 }
 
 /** The greatest value up to the bound of each key. Binds an array of keys and one of bounds. One index lookup per key. */

@@ -1,7 +1,7 @@
 // Creates the declared tables and views in SQLite. Tables are strict, so that a column holds only its type.
 import type { Ddl } from '../../engine.ts';
-import { type Column, type ColumnType, constraintOf } from '../../schema/table.ts';
-import { sqliteDialect } from './dialect.ts';
+import type { Dialect } from '../../schema/dialect.ts';
+import { type Column, type ColumnType, constraintOf, quote } from '../../schema/table.ts';
 
 const TYPES: Readonly<Record<ColumnType, string>> = {
   integer: 'integer',
@@ -13,13 +13,24 @@ const TYPES: Readonly<Record<ColumnType, string>> = {
   json: 'text',
 };
 
-const quote = (name: string): string => `"${name}"`;
+const shifted = (format: string, at: string, seconds: string): string =>
+  `strftime('${format}', ${at}, (${seconds}) || ' seconds')`;
+
+/** Instants, local times and days are all text. */
+const dialect: Dialect = {
+  now: `strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`,
+  secondsBetween: (from, to) => `(unixepoch(${to}) - unixepoch(${from}))`,
+  addSeconds: (at, seconds) => shifted('%Y-%m-%dT%H:%M:%fZ', at, seconds),
+  localTime: (at, offset) => shifted('%Y-%m-%d %H:%M:%S', at, offset),
+  localDay: (at, offset) => shifted('%Y-%m-%d', at, offset),
+  localHour: (at, offset) => `cast(${shifted('%H', at, offset)} as integer)`,
+};
 
 const columnDefinition = (column: Column): string =>
   `${quote(column.name)} ${TYPES[column.type]}${constraintOf(column)}`;
 
 export const sqliteDdl: Ddl = {
-  dialect: sqliteDialect,
+  dialect,
   prepareSchema: async () => undefined,
   columnDefinition,
   createStatements({ name, columns, key }) {

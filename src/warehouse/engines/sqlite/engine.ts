@@ -6,38 +6,15 @@ import knex, { type Knex } from 'knex';
 import PQueue from 'p-queue';
 import { z } from 'zod';
 import { Fatal } from '../../../core/errors.ts';
-import type {
-  Engine,
-  EngineKind,
-  LoadCounts,
-  LoadMetadata,
-  Row,
-  RowRange,
-  StoreOptions,
-  Transaction,
-} from '../../engine.ts';
-import { StaleRead } from '../../load/stale-read.ts';
+import type { Engine, EngineKind, StoreOptions, Transaction } from '../../engine.ts';
 import type { Table } from '../../schema/table.ts';
-import { withoutNul } from '../bound-text.ts';
-import { createInFlight } from '../in-flight.ts';
-import { countRows, rowBatches } from '../row-batches.ts';
-import { rowsText, storeStatement } from '../store-statement.ts';
+import { rowsText, storable, storeStatement } from '../store-statement.ts';
 import { sqliteDdl } from './ddl.ts';
-import { type Connection, countUpdates, prepareCounter, runBatch } from './driver.ts';
 import { sqliteError } from './errors.ts';
 import { inspectSqlite } from './inspection.ts';
-import { BATCH_ROWS, joinedText, type SqliteRows, writeDown } from './rows.ts';
+import { countPresent, hasPresent, load, markMissing, type SqliteRows, writeDown } from './load.ts';
 import { sqliteSnapshot } from './snapshot.ts';
-import {
-  anyPresentStatement,
-  batchStatements,
-  COUNTER_TABLE,
-  latestStatement,
-  missingStatement,
-  newerMissingStatement,
-  presentStatement,
-  rangeCondition,
-} from './upsert.ts';
+import { COUNTER_TABLE, latestStatement } from './upsert.ts';
 
 /** How long the writer and the readers wait for a lock of another program. */
 const LOCK_MS = 30_000;
@@ -66,7 +43,8 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
   ]);
   const reader = connect(file, READERS, lockMs, ['pragma query_only = on']);
   const turns = new PQueue({ concurrency: 1 });
-  const reads = createInFlight();
+  /** A pool must not be destroyed under a read, which would then wait forever for a connection. */
+  const reads = new PQueue();
   const tx: Transaction = {
     sql: writer,
     load: (table, rows, metadata) => load(writer, table, [writeDown(table, rows)], metadata),
@@ -92,7 +70,7 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
     // A heartbeat or a claim must not wait behind the loads of all workers.
     write: (work, { isLong = false } = {}) =>
       turns.add(() => plainErrors(() => transact(writer, () => work(tx))), { priority: isLong ? 0 : 1 }),
-    read: (work) => reads.run(() => plainErrors(() => work(reader))),
+    read: (work) => reads.add(() => plainErrors(() => work(reader))),
     snapshot: (work) => plainErrors(() => sqliteSnapshot(file, lockMs, work)),
     latest: (table, by, column, bounds) =>
       plainErrors(async () => {
@@ -127,7 +105,7 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
       ),
     async close() {
       await turns.onIdle();
-      await reads.idle();
+      await reads.onIdle();
       await Promise.all([writer.destroy(), reader.destroy()]);
     },
   };
@@ -168,7 +146,7 @@ function connect(file: string, connections: number, lockMs: number, pragmas: str
       // biome-ignore lint/suspicious/noExplicitAny: the raw driver connection
       afterCreate: (connection: any, done: (error: Error | null, connection: unknown) => void) => {
         connection.configure('busyTimeout', lockMs);
-        bindWithoutNul(connection);
+        bindStorable(connection);
         connection.exec(`${pragmas.join(';')};`, (error: Error | null) => done(error, connection));
       },
     },
@@ -176,11 +154,11 @@ function connect(file: string, connections: number, lockMs: number, pragmas: str
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the raw driver connection
-function bindWithoutNul(connection: any): void {
+function bindStorable(connection: any): void {
   for (const method of ['run', 'all']) {
     const original = connection[method].bind(connection);
     connection[method] = (sql: string, bindings: unknown, ...rest: unknown[]) =>
-      original(sql, Array.isArray(bindings) ? bindings.map(withoutNul) : bindings, ...rest);
+      original(sql, Array.isArray(bindings) ? bindings.map(storable) : bindings, ...rest);
   }
 }
 
@@ -198,32 +176,6 @@ async function transact<T>(writer: Knex, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Uses the driver's connection directly: knex adds delays between statements, in which SQLite is idle. */
-async function load(
-  sql: Knex,
-  table: Table,
-  written: readonly SqliteRows[],
-  metadata: LoadMetadata,
-): Promise<LoadCounts> {
-  const connection: Connection = await sql.client.acquireConnection();
-  try {
-    await prepareCounter(connection, table, metadata.readAt);
-    const statements = batchStatements(table);
-    let rows = 0;
-    let changed = 0;
-    for (const batch of rowBatches(written, BATCH_ROWS)) {
-      const bindings = { ':rows': joinedText(batch), ':at': metadata.at, ':run': metadata.runId };
-      changed += await runBatch(connection, statements, bindings);
-      rows += countRows(batch);
-    }
-    const { updated, stale } = await countUpdates(connection);
-    if (stale > 0) throw new StaleRead(table.name, stale);
-    return { inserted: changed - updated, updated, unchanged: rows - changed };
-  } finally {
-    sql.client.releaseConnection(connection);
-  }
-}
-
 async function store<R extends object>(
   sql: Knex,
   table: Table,
@@ -234,29 +186,4 @@ async function store<R extends object>(
   const from = `select ${values.join(', ')} from jsonb_each(?)`;
   const keys: unknown = await sql.raw(storeStatement(table, from, options), [rowsText(rows)]);
   return keys as R[];
-}
-
-async function hasPresent(sql: Knex, table: Table, range: RowRange): Promise<boolean> {
-  const { condition, bindings } = rangeCondition(table, range);
-  return (await sql.raw(anyPresentStatement(table, condition), bindings)).length > 0;
-}
-
-async function countPresent(sql: Knex, table: Table, range: RowRange): Promise<number> {
-  const { condition, bindings } = rangeCondition(table, range);
-  const [{ present }] = await sql.raw(presentStatement(table, condition), bindings);
-  return present;
-}
-
-async function markMissing(sql: Knex, table: Table, range: RowRange, seen: readonly Row[], metadata: LoadMetadata) {
-  const { condition, bindings } = rangeCondition(table, range);
-  const missing = { ...bindings, keys: JSON.stringify(seen) };
-  const [{ newer }] = await sql.raw(newerMissingStatement(table, condition), {
-    ...missing,
-    readAt: metadata.readAt,
-    at: metadata.at,
-  });
-  if (newer > 0) throw new StaleRead(table.name, newer);
-  await sql.raw(missingStatement(table, condition), { ...missing, at: metadata.at, run: metadata.runId });
-  const [{ vanished }] = await sql.raw('select changes() as vanished');
-  return vanished as number;
 }

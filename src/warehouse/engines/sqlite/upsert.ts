@@ -1,21 +1,10 @@
 // The SQLite statements of the loader. A batch is bound as one JSON text and unpacked by jsonb_each, so it is one
 // statement regardless of its size. Positional arrays keep the text short.
 import type { RowRange } from '../../engine.ts';
-import { type Column, comparedColumns, recordColumns, type Table } from '../../schema/table.ts';
+import { type Column, comparedColumns, quote, revisedFigures, rowFields, type Table } from '../../schema/table.ts';
 import { numberAt } from './numbers.ts';
 
-const quote = (name: string): string => `"${name}"`;
-
-type Field = Pick<Column, 'name' | 'type'>;
-
-/** The fields of a row in their order. */
-const fieldsOf = (table: Table): Field[] => [...recordColumns(table), { name: 'extra', type: 'json' }];
-
-/** Positions of the columns that may hold fractions. */
-export const realPositions = (table: Table): number[] =>
-  fieldsOf(table).flatMap(({ type }, position) => (type === 'real' ? [position] : []));
-
-const extracted = (position: number, { type }: Field): string => {
+const extracted = ({ type }: Column, position: number): string => {
   if (type === 'real') return numberAt(`$[${position}]`);
   const value = `json_extract(value, '$[${position}]')`;
   // Integers beyond 2^53 arrive as text and need a cast.
@@ -24,15 +13,15 @@ const extracted = (position: number, { type }: Field): string => {
 
 /** Binds :rows (JSON), :at and :run. Does not write a row that equals the stored one. */
 function upsertStatement(table: Table): string {
-  const fields = fieldsOf(table);
+  const fields = rowFields(table);
   const names = fields.map(({ name }) => quote(name));
   const content = fields.filter(({ name }) => !table.key.includes(name)).map(({ name }) => quote(name));
-  const compared = comparedColumns(table).map(quote);
-  const stored = compared.map((name) => `${quote(table.name)}.${name}`);
-  const given = compared.map((name) => `excluded.${name}`);
+  const compared = comparedColumns(table);
+  const stored = compared.map(({ name }) => `${quote(table.name)}.${quote(name)}`);
+  const given = compared.map(({ name }) => `excluded.${quote(name)}`);
   return `
     insert into ${quote(table.name)} (${names.join(', ')}, _first_seen_at, _changed_at, _run_id)
-    select ${fields.map((field, position) => extracted(position, field)).join(', ')}, :at, :at, :run
+    select ${fields.map(extracted).join(', ')}, :at, :at, :run
     from jsonb_each(:rows) where true
     on conflict (${table.key.map(quote).join(', ')}) do update set
       ${content.map((name) => `${name} = excluded.${name}`).join(', ')},
@@ -58,11 +47,6 @@ export const COUNTER_TABLE = `
     (updated integer not null, stale integer not null, read_at text not null);
   insert into temp.load_counter values (0, 0, '')`;
 
-/** Binds :readAt. */
-export const RESET_COUNTER = 'update temp.load_counter set updated = 0, stale = 0, read_at = :readAt';
-
-export const COUNT_UPDATES = 'select updated, stale from temp.load_counter';
-
 /** The statements of each batch, in order; the last one writes the rows. Binds :rows (JSON), :at and :run. */
 export const batchStatements = (table: Table): string[] => [
   ...(table.history === null ? [] : [historyStatement(table, table.history)]),
@@ -72,9 +56,8 @@ export const batchStatements = (table: Table): string[] => [
 
 /** The incoming rows, under `new_` names, joined to the stored ones. Binds :rows. */
 function incoming(table: Table, columns: readonly string[]): string {
-  const fields = fieldsOf(table);
-  const wanted = fields.flatMap((field, position) =>
-    columns.includes(field.name) ? [`${extracted(position, field)} as ${quote(`new_${field.name}`)}`] : [],
+  const wanted = rowFields(table).flatMap((field, position) =>
+    columns.includes(field.name) ? [`${extracted(field, position)} as ${quote(`new_${field.name}`)}`] : [],
   );
   const same = table.key.map((name) => `old.${quote(name)} = new.${quote(`new_${name}`)}`);
   return `(select ${wanted.join(', ')} from jsonb_each(:rows)) as new
@@ -94,11 +77,11 @@ function historyStatement(table: Table, column: string): string {
 
 /** Runs before the upsert: records each changed number of a stored row. Binds :rows, :at, :run. */
 function revisionStatement(table: Table, revisions: string): string {
-  const figures = recordColumns(table).filter(({ type, name }) => type === 'real' && !table.key.includes(name));
+  const figures = revisedFigures(table);
   const keys = table.key.map((name) => `old.${quote(name)}`).join(', ');
-  const from = incoming(table, [...table.key, ...figures.map(({ name }) => name)]);
+  const from = incoming(table, [...table.key, ...figures]);
   const pairs = figures.map(
-    ({ name }) => `
+    (name) => `
       select ${keys}, '${name}', old.${quote(name)}, new.${quote(`new_${name}`)}, :at, :run from ${from}
       where old._run_id is not null and old.${quote(name)} is not new.${quote(`new_${name}`)}`,
   );
@@ -116,23 +99,13 @@ export const anyPresentStatement = (table: Table, condition: string): string =>
 export const presentStatement = (table: Table, condition: string): string =>
   `select count(*) as present from ${quote(table.name)} where _missing_since is null and ${condition}`;
 
-/** Binds :keys (JSON) and the values of `condition`. */
-function isMissing(table: Table, condition: string): string {
+/** The rows under `condition` whose keys were not seen. Binds :keys (JSON) and the values of `condition`. */
+export function isMissing(table: Table, condition: string): string {
   const keys = table.key.map(quote);
   return `_missing_since is null and ${condition} and (${keys.join(', ')}) not in (
       select ${keys.map((_, position) => `json_extract(value, '$[${position}]')`).join(', ')}
       from jsonb_each(:keys))`;
 }
-
-/** Binds the values of isMissing, :at and :run. */
-export const missingStatement = (table: Table, condition: string): string => `
-  update ${quote(table.name)} set _missing_since = :at, _changed_at = :at, _run_id = :run
-  where ${isMissing(table, condition)}`;
-
-/** Binds the values of isMissing, :readAt and :at. */
-export const newerMissingStatement = (table: Table, condition: string): string => `
-  select count(*) as newer from ${quote(table.name)}
-  where _changed_at > :readAt and _changed_at <= :at and ${isMissing(table, condition)}`;
 
 /**
  * The SQL condition of a range and its bindings. Column names come from table declarations; values are always bound. Only

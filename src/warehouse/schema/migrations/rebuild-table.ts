@@ -2,9 +2,9 @@
 // every engine supports. Grants on the old table are lost, so do not use this for tables that BI reads.
 import type { Knex } from 'knex';
 import type { Ddl } from '../../engine.ts';
-import type { Table } from '../table.ts';
+import { quote, type Table } from '../table.ts';
 
-const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
+const quoted = (names: readonly string[]): string => names.map(quote).join(', ');
 
 /** `filled` has an SQL expression for each required column that the old table lacks. */
 export async function rebuildTable(

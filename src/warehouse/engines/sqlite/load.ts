@@ -1,0 +1,116 @@
+// Loads rows into SQLite. The statements run directly on the driver's connection: knex adds turns of the event loop between
+// them, in which SQLite is idle, and does not report how many rows a statement wrote.
+import { promisify } from 'node:util';
+import type { Knex } from 'knex';
+import type { LoadCounts, LoadMetadata, Row, RowRange, WrittenRows } from '../../engine.ts';
+import { StaleRead } from '../../load/stale-read.ts';
+import { quote, rowFields, type Table } from '../../schema/table.ts';
+import { countRows, rowBatches } from '../row-batches.ts';
+import { decodeFractions, encodeFractions } from './numbers.ts';
+import {
+  anyPresentStatement,
+  batchStatements,
+  isMissing,
+  presentStatement,
+  rangeCondition,
+  updateCounter,
+} from './upsert.ts';
+
+export interface SqliteRows extends WrittenRows {
+  /** JSON of the rows, without the brackets of the list, so that the texts of several loads can be joined. */
+  readonly text: string;
+}
+
+export function writeDown(table: Table, rows: readonly Row[]): SqliteRows {
+  const reals = rowFields(table).flatMap(({ type }, position) => (type === 'real' ? [position] : []));
+  const text = JSON.stringify(encodeFractions(rows, reals)).slice(1, -1);
+  return {
+    count: rows.length,
+    text,
+    rows: () => decodeFractions(JSON.parse(`[${text}]`) as unknown[][], reals),
+  };
+}
+
+interface Connection {
+  exec(statements: string, done: (error: Error | null) => void): void;
+  run(
+    statement: string,
+    bindings: Record<string, string>,
+    done: (this: { changes: number }, error: Error | null) => void,
+  ): void;
+  get(statement: string, done: (error: Error | null, row: { updated: number; stale: number }) => void): void;
+}
+
+/** Returns how many rows the statement inserted or updated. */
+const run = (connection: Connection, statement: string, bindings: Record<string, string>): Promise<number> =>
+  new Promise((resolve, reject) => {
+    connection.run(statement, bindings, function (error) {
+      if (error === null) resolve(this.changes);
+      else reject(error);
+    });
+  });
+
+/** Rows per statement. */
+const BATCH_ROWS = 12_000;
+
+export async function load(
+  sql: Knex,
+  table: Table,
+  written: readonly SqliteRows[],
+  { readAt, at, runId }: LoadMetadata,
+): Promise<LoadCounts> {
+  const connection: Connection = await sql.client.acquireConnection();
+  try {
+    // Both statements are queued at once; the driver runs them in order.
+    await Promise.all([
+      promisify(connection.exec).call(connection, updateCounter(table)),
+      run(connection, 'update temp.load_counter set updated = 0, stale = 0, read_at = :readAt', { ':readAt': readAt }),
+    ]);
+    let rows = 0;
+    let changed = 0;
+    for (const batch of rowBatches(written, BATCH_ROWS)) {
+      const bindings = { ':rows': `[${batch.map(({ text }) => text).join()}]`, ':at': at, ':run': runId };
+      let wrote = 0;
+      for (const statement of batchStatements(table)) wrote = await run(connection, statement, bindings);
+      changed += wrote;
+      rows += countRows(batch);
+    }
+    const count = 'select updated, stale from temp.load_counter';
+    const { updated, stale } = await promisify(connection.get).call(connection, count);
+    if (stale > 0) throw new StaleRead(table.name, stale);
+    return { inserted: changed - updated, updated, unchanged: rows - changed };
+  } finally {
+    sql.client.releaseConnection(connection);
+  }
+}
+
+export async function hasPresent(sql: Knex, table: Table, range: RowRange): Promise<boolean> {
+  const { condition, bindings } = rangeCondition(table, range);
+  return (await sql.raw(anyPresentStatement(table, condition), bindings)).length > 0;
+}
+
+export async function countPresent(sql: Knex, table: Table, range: RowRange): Promise<number> {
+  const { condition, bindings } = rangeCondition(table, range);
+  const [{ present }] = await sql.raw(presentStatement(table, condition), bindings);
+  return present;
+}
+
+export async function markMissing(
+  sql: Knex,
+  table: Table,
+  range: RowRange,
+  seen: readonly Row[],
+  { readAt, at, runId }: LoadMetadata,
+): Promise<number> {
+  const { condition, bindings } = rangeCondition(table, range);
+  const missing = isMissing(table, condition);
+  const bound = { ...bindings, keys: JSON.stringify(seen), at };
+  const newer = `select count(*) as newer from ${quote(table.name)}
+    where _changed_at > :readAt and _changed_at <= :at and ${missing}`;
+  const [found] = await sql.raw(newer, { ...bound, readAt });
+  if (found.newer > 0) throw new StaleRead(table.name, found.newer);
+  const mark = `update ${quote(table.name)} set _missing_since = :at, _changed_at = :at, _run_id = :run where ${missing}`;
+  await sql.raw(mark, { ...bound, run: runId });
+  const [{ vanished }] = await sql.raw('select changes() as vanished');
+  return vanished;
+}
