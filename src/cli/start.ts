@@ -9,7 +9,7 @@ import { createControlWatch } from '../schedule/watch.ts';
 import { startStatusServer } from '../status/server/server.ts';
 import { runChain } from '../sync/job-chain.ts';
 import { readControls } from '../warehouse/control/job-controls.ts';
-import { readTicks } from '../warehouse/control/tick-store.ts';
+import { readTicks } from '../warehouse/control/runs.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { defineCommand, print, say, withApp } from './command.ts';
 import { daemonAlerts } from './daemon-alerts.ts';

@@ -5,7 +5,7 @@ import { Fatal, Skippable } from '../core/errors.ts';
 import type { Fleet } from '../fleet/client.ts';
 import { takeRunRequest } from '../warehouse/control/job-controls.ts';
 import type { HeldLease, LeaseManager } from '../warehouse/control/leases.ts';
-import { lastTickRun } from '../warehouse/control/tick-store.ts';
+import { readTicks } from '../warehouse/control/runs.ts';
 import type { SyncDependencies } from './dependencies.ts';
 import { type FinishedRun, type RunRequest, runJob } from './run.ts';
 
@@ -52,7 +52,7 @@ async function acquireLease(
 /** Must be checked under the lease, so that the answer cannot change before the run is opened. */
 async function isStillWanted({ job, after, requested }: RunRequest, { engine }: HeldLease): Promise<boolean> {
   if (requested === true) return takeRunRequest(engine, job.name);
-  return after === undefined || (await lastTickRun(engine, job.name)) === after;
+  return after === undefined || (await readTicks(engine, job.name)).lastRunId === after;
 }
 
 const tickTaken = (job: string): Skippable =>

@@ -22,9 +22,8 @@ import {
   type LeaseManager,
 } from '../../src/warehouse/control/leases.ts';
 import { DEAD_MS, HEARTBEAT_MS, type Heartbeat } from '../../src/warehouse/control/processes.ts';
-import { closeRun, openRun } from '../../src/warehouse/control/runs.ts';
+import { closeRun, openRun, readTicks } from '../../src/warehouse/control/runs.ts';
 import { type ProcessIdentity, thisProcess } from '../../src/warehouse/control/this-process.ts';
-import { readTicks } from '../../src/warehouse/control/tick-store.ts';
 import type { Engine, Transaction } from '../../src/warehouse/engine.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { engineCases } from '../support/engines.ts';

@@ -5,7 +5,7 @@ import { loadJobs } from '../../src/app/app.ts';
 import { DEFAULT_RETRY_BUDGET } from '../../src/core/retry/retry-budget.ts';
 import { createScheduler } from '../../src/schedule/scheduler.ts';
 import { runChain } from '../../src/sync/job-chain.ts';
-import { readTicks } from '../../src/warehouse/control/tick-store.ts';
+import { readTicks } from '../../src/warehouse/control/runs.ts';
 import { makeRig } from '../support/rig.ts';
 
 const MINUTE = 60_000;

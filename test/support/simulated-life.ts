@@ -17,7 +17,7 @@ import type { SyncDependencies } from '../../src/sync/dependencies.ts';
 import { localDispatcher } from '../../src/sync/dispatch/local.ts';
 import { runChain } from '../../src/sync/job-chain.ts';
 import { requestRun } from '../../src/warehouse/control/job-controls.ts';
-import { readTicks } from '../../src/warehouse/control/tick-store.ts';
+import { readTicks } from '../../src/warehouse/control/runs.ts';
 import { sqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
 import { createPrivacy } from '../../src/warehouse/privacy/privacy.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';

@@ -7,8 +7,7 @@ import { createRedactor } from '../../src/core/text/redaction.ts';
 import { isoInstant } from '../../src/core/time/clock.ts';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { createScheduler, type ScheduledJob } from '../../src/schedule/scheduler.ts';
-import { closeRun, openRun } from '../../src/warehouse/control/runs.ts';
-import { readTicks } from '../../src/warehouse/control/tick-store.ts';
+import { closeRun, openRun, readTicks } from '../../src/warehouse/control/runs.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 
 const STEP_MS = 15 * 60_000;

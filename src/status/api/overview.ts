@@ -1,7 +1,7 @@
 // The data of the first view: the status document with more details for people. It holds instants, not ages, so that
 // its text stays the same while nothing happens.
 import type { NamedJob } from '../../sync/job.ts';
-import { latestRuns, type RunRow } from '../../warehouse/control/run-history.ts';
+import { latestRuns, type RunRow } from '../../warehouse/control/runs.ts';
 import type { JobStatus, StatusDocument, StatusFacts } from '../health/status-document.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
 

@@ -3,7 +3,7 @@
 import { Counter, type Registry } from 'prom-client';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import type { NamedJob } from '../../sync/job.ts';
-import { type RunRow, runsEndedAfter } from '../../warehouse/control/run-history.ts';
+import { type RunRow, runsEndedAfter } from '../../warehouse/control/runs.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 
 /** A run may be stored this long after its `finished_at`. */

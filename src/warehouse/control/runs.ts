@@ -2,8 +2,7 @@
 // process left open under it as abandoned.
 import { hostname } from 'node:os';
 import type { Knex } from 'knex';
-import type { RunSummary } from '../../core/glossary.ts';
-import { noCounts } from '../../core/glossary.ts';
+import { noCounts, type RunCounts, type RunSummary } from '../../core/glossary.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import type { Engine } from '../engine.ts';
 import { controlTable, instant, integer, text } from '../schema/table.ts';
@@ -90,15 +89,23 @@ export async function closeRun(engine: Engine, summary: RunSummary): Promise<voi
   });
 }
 
-export interface LastRun {
+export interface RunRow extends RunCounts {
   run_id: string;
+  job: string;
+  cause: string;
+  tick_at: string | null;
   status: string;
   started_at: string;
   finished_at: string | null;
-  tick_at: string | null;
   error_code: string | null;
   error: string | null;
+  error_hint: string | null;
 }
+
+export type LastRun = Pick<
+  RunRow,
+  'run_id' | 'status' | 'started_at' | 'finished_at' | 'tick_at' | 'error_code' | 'error'
+>;
 
 export interface JobHistory {
   last: LastRun | undefined;
@@ -137,19 +144,100 @@ export function jobHistory(engine: Engine, job: string, nowMs: number): Promise<
   });
 }
 
-/**
- * How long runs are kept. The last runs of a job stay regardless of their age, so that a monthly job still has a history.
- */
-export const RUN_RETENTION = { keepMs: 90 * 86_400_000, keepLast: 100 };
+/** How long runs are kept. */
+const KEPT_MS = 90 * 86_400_000;
+/** The last runs of a job stay regardless of their age, so that a monthly job still has a history. */
+const KEPT_RUNS = 100;
 
-/** Never deletes a run that is under way. Costs one index lookup if no run is old. Returns how many were deleted. */
-export const pruneRuns = (sql: Knex, job: string, nowMs: number): Promise<number> =>
+/** Never deletes a run that is under way. Costs one index lookup if no run is old. */
+const pruneRuns = (sql: Knex, job: string, nowMs: number): Promise<number> =>
   sql('sync_run')
     .where({ job })
-    .where('started_at', '<', isoInstant(nowMs - RUN_RETENTION.keepMs))
+    .where('started_at', '<', isoInstant(nowMs - KEPT_MS))
     .whereNot({ status: 'running' })
     .whereNotIn(
       'run_id',
-      sql('sync_run').where({ job }).orderBy('started_at', 'desc').limit(RUN_RETENTION.keepLast).select('run_id'),
+      sql('sync_run').where({ job }).orderBy('started_at', 'desc').limit(KEPT_RUNS).select('run_id'),
     )
     .delete();
+
+type Reader = Pick<Engine, 'read'>;
+
+/** Without the columns about the process. */
+const COLUMNS = syncRun.columns
+  .map(({ name }) => name)
+  .filter((name) => !['host', 'pid', 'lease', 'lease_token'].includes(name));
+
+/** Newest first, without backfills: they say nothing about the health of the job. */
+export const latestRuns = (engine: Reader, job: string, limit: number): Promise<RunRow[]> =>
+  engine.read((sql) =>
+    sql('sync_run')
+      .where({ job })
+      .whereNot({ cause: 'backfill' })
+      .orderBy('started_at', 'desc')
+      .limit(limit)
+      .select(COLUMNS),
+  );
+
+export interface RunSearch {
+  jobs: readonly string[];
+  /** Runs that began at or after this instant. */
+  since?: string;
+  statuses?: readonly string[];
+  limit: number;
+  offset?: number;
+}
+
+/** Newest first. */
+export const searchRuns = (engine: Reader, search: RunSearch): Promise<RunRow[]> =>
+  engine.read((sql) => {
+    const { jobs, since, statuses, limit, offset = 0 } = search;
+    const query = sql('sync_run').whereIn('job', [...jobs]);
+    if (since !== undefined) query.where('started_at', '>=', since);
+    if (statuses !== undefined) query.whereIn('status', [...statuses]);
+    return query.orderBy('started_at', 'desc').orderBy('run_id', 'desc').limit(limit).offset(offset).select(COLUMNS);
+  });
+
+export const runNamed = (engine: Reader, runId: string): Promise<RunRow | undefined> =>
+  engine.read((sql) => sql('sync_run').where({ run_id: runId }).first(COLUMNS));
+
+/** Runs that ended after this instant, in no particular order. */
+export const runsEndedAfter = (engine: Reader, at: string): Promise<RunRow[]> =>
+  engine.read((sql) => sql('sync_run').where('finished_at', '>', at).select(COLUMNS));
+
+type TickRun = Pick<RunRow, 'run_id' | 'status' | 'started_at' | 'tick_at' | 'error_code'>;
+
+/** How often in a row a cut-off run is repeated: a job that crashes its process must not loop. */
+const MOST_REPEATS = 3;
+
+/** Error codes of runs that were interrupted. */
+export const CUT_OFF: readonly (string | null)[] = ['stopped', 'lease_lost'];
+
+/** When the schedule last started the job, and whether that run was cut off. Runs of any other cause do not count. */
+export const readTicks = (engine: Engine, job: string) =>
+  engine.read(async (sql) => {
+    const runs = await lastTickRuns(sql, job);
+    const control = await sql('sync_control').where({ job }).first('paused');
+    const [last] = runs;
+    const mayRepeat = runs.length < MOST_REPEATS || !runs.every(isCutOff);
+    const isUnfinished = last !== undefined && isCutOff(last) && mayRepeat;
+    return {
+      paused: Boolean(control?.paused),
+      lastRunId: last?.run_id ?? null,
+      lastMs: last && Math.max(Date.parse(last.started_at), tickOf(last)),
+      unfinishedMs: isUnfinished ? tickOf(last) : undefined,
+    };
+  });
+
+/** Newest first by lease token, because the clock may have been set back. Runs from before there were leases come last. */
+const lastTickRuns = (sql: Knex, job: string): Promise<TickRun[]> =>
+  sql('sync_run')
+    .where({ job })
+    .whereIn('cause', ['schedule', 'catch-up'])
+    .orderByRaw('lease_token desc nulls last, started_at desc, run_id desc')
+    .limit(MOST_REPEATS)
+    .select('run_id', 'status', 'started_at', 'tick_at', 'error_code');
+
+const tickOf = ({ tick_at, started_at }: TickRun): number => Date.parse(tick_at ?? started_at);
+
+const isCutOff = ({ status, error_code }: TickRun): boolean => status === 'abandoned' || CUT_OFF.includes(error_code);
