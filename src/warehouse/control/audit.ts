@@ -17,21 +17,12 @@ export const syncAudit = controlTable({
   },
 });
 
-export interface AuditEntry {
-  id: string;
-  at: string;
-  action: string;
-  subject: string;
-  by: string;
-  outcome: string;
-}
-
-export type AuditedAction = Omit<AuditEntry, 'id' | 'outcome'>;
+type AuditEntry = Record<'id' | 'at' | 'action' | 'subject' | 'by' | 'outcome', string>;
 
 /** Runs the action between the two writes. A failure is recorded and rethrown. */
 export async function audited<T>(
   engine: Engine,
-  action: AuditedAction,
+  action: Omit<AuditEntry, 'id' | 'outcome'>,
   perform: () => Promise<{ words: string; result: T }>,
   wordsOfFailure: (thrown: unknown) => string,
 ): Promise<T> {

@@ -60,10 +60,14 @@ export async function markCovered({ sql }: Transaction, covered: ScopedInterval,
     const touching = await removeTouching(sql, by.job, scopes, covered);
     const rows = scopes.map((scope) => {
       const own = touching.filter((row) => row.scope === scope);
-      return rowOf(by, scope, {
-        beginAt: least([covered.beginAt, ...own.map((row) => row.begin_at)]),
-        endAt: greatest([covered.endAt, ...own.map((row) => row.end_at)]),
-      });
+      return {
+        job: by.job,
+        scope,
+        begin_at: least([covered.beginAt, ...own.map((row) => row.begin_at)]),
+        end_at: greatest([covered.endAt, ...own.map((row) => row.end_at)]),
+        covered_at: by.at,
+        run_id: by.runId,
+      };
     });
     await insert(sql, rows);
   }
@@ -109,13 +113,9 @@ export async function invalidateFuture(
 /** The covered intervals of each scope of a job, in order. */
 export async function coverageOf(engine: Pick<Engine, 'read'>, job: string): Promise<Map<string, Interval[]>> {
   const rows: CoverageRow[] = await engine.read((sql) => sql('sync_coverage').where({ job }).orderBy('begin_at'));
-  const scopes = new Map<string, Interval[]>();
-  for (const { scope, begin_at, end_at } of rows) {
-    const intervals = scopes.get(scope) ?? [];
-    intervals.push({ beginAt: begin_at, endAt: end_at });
-    scopes.set(scope, intervals);
-  }
-  return scopes;
+  const scopes = Map.groupBy(rows, ({ scope }) => scope).entries();
+  const intervals = (own: readonly CoverageRow[]) => own.map((row) => ({ beginAt: row.begin_at, endAt: row.end_at }));
+  return new Map(scopes.map(([scope, own]) => [scope, intervals(own)]));
 }
 
 /** Deletes and returns the rows that overlap or touch the interval. */
@@ -131,19 +131,8 @@ async function removeTouching(sql: Knex, job: string, scopes: string[], { beginA
 }
 
 async function insert(sql: Knex, rows: readonly CoverageRow[]): Promise<void> {
-  for (let start = 0; start < rows.length; start += 100) {
-    await sql('sync_coverage').insert(rows.slice(start, start + 100));
-  }
+  for (const some of chunks(rows, 100)) await sql('sync_coverage').insert(some);
 }
-
-const rowOf = ({ job, at, runId }: CoveredBy, scope: string, { beginAt, endAt }: Interval): CoverageRow => ({
-  job,
-  scope,
-  begin_at: beginAt,
-  end_at: endAt,
-  covered_at: at,
-  run_id: runId,
-});
 
 /** Instants in the same format sort as text. */
 const least = (texts: readonly string[]): string => texts.toSorted().at(0) ?? '';

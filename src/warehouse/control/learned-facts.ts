@@ -1,7 +1,7 @@
 // Small facts by name. They survive a restart of the process.
 import type { Knex } from 'knex';
 import { isoInstant } from '../../core/time/clock.ts';
-import type { Engine, Transaction } from '../engine.ts';
+import type { Engine } from '../engine.ts';
 import { controlTable, instant, json, text } from '../schema/table.ts';
 
 export const syncState = controlTable({
@@ -15,23 +15,17 @@ export const syncState = controlTable({
   },
 });
 
-export interface FactMemory<T> {
-  read(): Promise<T | undefined>;
-  write(fact: T, nowMs: number): Promise<void>;
-  /** Reads and writes in one transaction, so that no concurrent change is lost. */
-  update(change: (fact: T | undefined) => Promise<T>, nowMs: number): Promise<T>;
-}
-
 export const readFact = <T>(engine: Pick<Engine, 'read'>, name: string): Promise<T | undefined> =>
   engine.read((sql) => factIn<T>(sql, name));
 
-async function factIn<T>(sql: Knex, name: string): Promise<T | undefined> {
+/** Part of the caller's read or transaction. */
+export async function factIn<T>(sql: Knex, name: string): Promise<T | undefined> {
   const row = await sql('sync_state').where({ name }).first('value');
   return row === undefined ? undefined : (JSON.parse(row.value) as T);
 }
 
 /** Part of the caller's transaction. */
-export async function writeFact({ sql }: Transaction, name: string, fact: unknown, nowMs: number): Promise<void> {
+export async function writeFact({ sql }: { sql: Knex }, name: string, fact: unknown, nowMs: number): Promise<void> {
   const row = { name, value: JSON.stringify(fact), updated_at: isoInstant(nowMs) };
   await sql('sync_state').insert(row).onConflict('name').merge();
 }
@@ -46,10 +40,11 @@ export async function deleteFact(sql: Knex, name: string): Promise<void> {
   await sql('sync_state').where({ name }).delete();
 }
 
-export const factMemory = <T>(engine: Engine, name: string): FactMemory<T> => ({
+export const factMemory = <T>(engine: Engine, name: string) => ({
   read: () => readFact<T>(engine, name),
-  write: (fact, nowMs) => engine.write((tx) => writeFact(tx, name, fact, nowMs)),
-  update: (change, nowMs) =>
+  write: (fact: T, nowMs: number) => engine.write((tx) => writeFact(tx, name, fact, nowMs)),
+  /** Reads and writes in one transaction, so that no concurrent change is lost. */
+  update: (change: (fact: T | undefined) => Promise<T>, nowMs: number): Promise<T> =>
     engine.write(async (tx) => {
       const next = await change(await factIn<T>(tx.sql, name));
       await writeFact(tx, name, next, nowMs);

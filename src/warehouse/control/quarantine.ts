@@ -1,6 +1,7 @@
 // Stores invalid records. Their texts are redacted first: a control table holds no secret and no tax number. A record
 // that is read again is counted, not stored again. A record that has been loaded since is deleted.
 import { createHash } from 'node:crypto';
+import { chunks } from '../../core/chunks.ts';
 import { type Redactor, redactedJson } from '../../core/text/redaction.ts';
 import type { Engine, LoadMetadata, Transaction } from '../engine.ts';
 import { boolean, controlTable, instant, integer, json, type Table, text } from '../schema/table.ts';
@@ -52,10 +53,7 @@ export interface QuarantinedRecord {
 }
 
 /** The columns of a record that are known before its load. */
-type QuarantineRow = Pick<
-  QuarantinedRecord,
-  'id' | 'job' | 'table_name' | 'record_key' | 'reason' | 'is_part' | 'payload' | 'times'
->;
+type QuarantineRow = Omit<QuarantinedRecord, 'first_seen_at' | 'last_seen_at' | 'run_id'>;
 
 /** The rows of invalid records, each record once. Built before the transaction, because other writes wait for that. */
 export function quarantineRows(job: string, invalid: readonly InvalidRecord[], { redact }: Redactor): QuarantineRow[] {
@@ -88,10 +86,8 @@ export async function quarantine(
   rows: readonly QuarantineRow[],
   { at, runId }: Pick<LoadMetadata, 'runId' | 'at'>,
 ): Promise<void> {
-  for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
-    const stored = rows
-      .slice(start, start + ROWS_AT_ONCE)
-      .map((row) => ({ ...row, first_seen_at: at, last_seen_at: at, run_id: runId }));
+  for (const some of chunks(rows, ROWS_AT_ONCE)) {
+    const stored = some.map((row) => ({ ...row, first_seen_at: at, last_seen_at: at, run_id: runId }));
     await store(syncQuarantine, stored, {
       set: { first_seen_at: 'sync_quarantine.first_seen_at', times: 'sync_quarantine.times + excluded.times' },
     });
@@ -105,10 +101,7 @@ export async function release({ sql }: Transaction, table: string, keysOf: () =>
   if ((await kept().whereNotNull('record_key').first('id')) === undefined) return 0;
   const keys = keysOf();
   let released = 0;
-  for (let start = 0; start < keys.length; start += ROWS_AT_ONCE)
-    released += await kept()
-      .whereIn('record_key', keys.slice(start, start + ROWS_AT_ONCE))
-      .delete();
+  for (const some of chunks(keys, ROWS_AT_ONCE)) released += await kept().whereIn('record_key', some).delete();
   return released;
 }
 

@@ -1,7 +1,10 @@
 // Fills the tables that views use for the configured time zone: its UTC offsets and its days. They are written when the
 // zone, its rules or the year have changed, in one transaction, so that a reader never sees a partial state.
+import { isDeepStrictEqual } from 'node:util';
 import { Temporal } from 'temporal-polyfill';
+import { chunks } from '../../core/chunks.ts';
 import { isoInstant } from '../../core/time/clock.ts';
+import { readFact, writeFact } from '../control/learned-facts.ts';
 import type { Engine } from '../engine.ts';
 
 const FACT = 'local-time';
@@ -18,23 +21,16 @@ const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Satur
 
 export async function fillLocalTime(engine: Engine, zone: string, nowMs: number): Promise<void> {
   const { year } = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(zone);
-  const wanted = JSON.stringify({ zone, rules: process.versions.tz, year });
-  const isFilled = await engine.read(async (sql) => {
-    const fact = await sql('sync_state').where({ name: FACT }).first('value');
-    return fact !== undefined && JSON.stringify(JSON.parse(fact.value)) === wanted;
-  });
-  if (isFilled) return;
+  const wanted = { zone, rules: process.versions.tz, year };
+  if (isDeepStrictEqual(await readFact(engine, FACT), wanted)) return;
   const offsets = offsetsOf(zone, year);
   const filled = { time_zone_offset: offsets, local_day: daysOf(offsets, year) };
-  await engine.write(async ({ sql }) => {
+  await engine.write(async (tx) => {
     for (const [table, rows] of Object.entries(filled)) {
-      await sql(table).delete();
-      for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
-        await sql(table).insert(rows.slice(start, start + ROWS_AT_ONCE));
-      }
+      await tx.sql(table).delete();
+      for (const some of chunks<object>(rows, ROWS_AT_ONCE)) await tx.sql(table).insert(some);
     }
-    const fact = { name: FACT, value: wanted, updated_at: isoInstant(nowMs) };
-    await sql('sync_state').insert(fact).onConflict('name').merge();
+    await writeFact(tx, FACT, wanted, nowMs);
   });
 }
 

@@ -2,6 +2,7 @@
 // the digest uses a random key. The key is created once, stored in the warehouse and never shown.
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
+import { factIn, readFact, writeFact } from '../control/learned-facts.ts';
 import type { Engine } from '../engine.ts';
 
 export type Digest = (text: string) => string;
@@ -10,7 +11,7 @@ const NAME = 'digest_key';
 
 /** The digest stays the same for the life of the warehouse. */
 export async function personalDigest(engine: Engine, at: string): Promise<Digest> {
-  const key = await engine.read(storedKey);
+  const key = await readFact<string>(engine, NAME);
   return digestWith(key ?? (await engine.write(({ sql }) => createKey(sql, at))));
 }
 
@@ -19,14 +20,11 @@ export const digestWith =
   (text) =>
     createHmac('sha256', Buffer.from(key, 'hex')).update(text).digest('hex');
 
-/** If two processes create a key at the same time, both get the first one. */
+/** Returns the existing key if another process has created one. */
 export async function createKey(sql: Knex, at: string): Promise<string> {
-  const row = { name: NAME, value: JSON.stringify(randomBytes(32).toString('hex')), updated_at: at };
-  await sql('sync_state').insert(row).onConflict('name').ignore();
-  return (await storedKey(sql)) as string;
-}
-
-async function storedKey(sql: Knex): Promise<string | undefined> {
-  const row = await sql('sync_state').where({ name: NAME }).first('value');
-  return row === undefined ? undefined : (JSON.parse(row.value) as string);
+  const known = await factIn<string>(sql, NAME);
+  if (known !== undefined) return known;
+  const key = randomBytes(32).toString('hex');
+  await writeFact({ sql }, NAME, key, Date.parse(at));
+  return key;
 }
