@@ -16,11 +16,6 @@ interface ConnectSettings extends PostgresSettings {
   connectMs: number;
 }
 
-interface WriterSettings extends ConnectSettings {
-  /** How long a statement waits for a lock, ms. */
-  lockMs: number;
-}
-
 /** Keeps firewalls and NAT from dropping idle connections. */
 const KEEP_ALIVE_MS = 30_000;
 /** A process that stops inside a transaction blocks the others for at most this long. */
@@ -45,12 +40,16 @@ const READER_SESSION = `${SAME_TEXT}; ${NO_STATEMENT_TIMEOUT}; set default_trans
 const BESIDE_SESSION = `${SAME_TEXT}; set lock_timeout = ${BESIDE_TIMEOUT_MS}; set statement_timeout = ${BESIDE_TIMEOUT_MS};
   set idle_in_transaction_session_timeout = ${BESIDE_IDLE_MS}; set synchronous_commit = off`;
 
-export const connectWriter = (settings: WriterSettings, most: number, watch: SilenceWatch): Knex =>
-  connect(settings, { most, session: writerSession(settings.lockMs), watch });
+/** `lockMs` is how long a statement waits for a lock. */
+export const connectWriter = (
+  settings: ConnectSettings & { lockMs: number },
+  most: number,
+  watch: SilenceWatch,
+): Knex => connect(settings, { most, session: writerSession(settings.lockMs), watch });
 
 /** For short transactions in parallel with the writer. A statement without an answer after `silentMs` fails. */
 export const connectBeside = (settings: ConnectSettings, silentMs: number): Knex =>
-  connect(settings, { most: 1, session: BESIDE_SESSION, limits: { query_timeout: silentMs } });
+  connect(settings, { most: 1, session: BESIDE_SESSION, silentMs });
 
 export const connectReaders = (settings: ConnectSettings, most: number, watch: SilenceWatch): Knex =>
   connect(settings, { most, session: READER_SESSION, watch });
@@ -61,10 +60,10 @@ interface PoolOptions {
   session: string;
   /** For connections whose statements may take long. The others have a timeout. */
   watch?: SilenceWatch;
-  limits?: { query_timeout?: number };
+  silentMs?: number;
 }
 
-function connect({ url, schema, connectMs }: ConnectSettings, { most, session, watch, limits }: PoolOptions): Knex {
+function connect({ url, schema, connectMs }: ConnectSettings, { most, session, watch, silentMs }: PoolOptions): Knex {
   const silent = () => undefined;
   return knex({
     client: 'pg',
@@ -74,7 +73,7 @@ function connect({ url, schema, connectMs }: ConnectSettings, { most, session, w
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-      ...limits,
+      ...(silentMs !== undefined && { query_timeout: silentMs }),
       types: { getTypeParser: (oid: number) => PARSERS[oid] ?? asText },
     } as Knex.PgConnectionConfig,
     searchPath: [schema],
@@ -100,7 +99,7 @@ function connect({ url, schema, connectMs }: ConnectSettings, { most, session, w
 function watchSession(connection: PgConnection, watch: SilenceWatch, done: (error: Error | null) => void): void {
   connection.query({ text: 'select pg_backend_pid() as pid' }, (error, result) => {
     const [row] = (result?.rows ?? []) as { pid: number }[];
-    watchQueries(connection, row && endWhenSilent(connection, row.pid, watch).begin);
+    watchQueries(connection, row && endWhenSilent(connection, row.pid, watch));
     done(error);
   });
 }

@@ -46,33 +46,25 @@ export const postgres: EngineKind = {
 /** Finds the session if it is not idle. An idle session never received the statement, or its answer was lost. */
 const AT_WORK = "select 1 from pg_stat_activity where pid = ? and coalesce(state, '') not like 'idle%'";
 
-/** Times in ms. Tests use shorter ones. */
-const TIMEOUTS: Timeouts = {
+/** In ms. Tests use shorter ones. */
+const TIMEOUTS = {
+  /** After this time, the engine asks the server whether it still works on the statement. */
   askMs: 15_000,
+  /** How long an answer may travel. */
   answerMs: 5_000,
+  /** How long a short statement may take. Longer than the server's own statement timeout. */
   silentMs: 8_000,
   connectMs: 15_000,
+  /** How long a writer waits for another, as in the SQLite engine. */
   lockMs: 30_000,
+  /** How long a writer may send nothing in the middle of a statement before a waiting writer ends its session. */
   stalledMs: 20_000,
 };
 
-interface Timeouts {
-  /** After this time, the engine asks the server whether it still works on the statement. */
-  askMs: number;
-  /** How long an answer may travel. */
-  answerMs: number;
-  /** How long a short statement may take. Longer than the server's own statement timeout. */
-  silentMs: number;
-  connectMs: number;
-  /** How long a writer waits for another, as in the SQLite engine. */
-  lockMs: number;
-  /** How long a writer may send nothing in the middle of a statement before a waiting writer ends its session. */
-  stalledMs: number;
-}
-
-export function openPostgres(given: PostgresSettings, timeouts: Partial<Timeouts> = {}): Engine {
+export function openPostgres(given: PostgresSettings, timeouts: Partial<typeof TIMEOUTS> = {}): Engine {
   const { askMs, answerMs, silentMs, connectMs, lockMs, stalledMs } = { ...TIMEOUTS, ...timeouts };
-  const place = placeOf(given.url);
+  const { url, schema } = given;
+  const place = placeOf(url);
   const settings = { ...given, connectMs, lockMs };
   const besideWriter = connectBeside(settings, silentMs);
   const watch: SilenceWatch = {
@@ -108,10 +100,7 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<Timeouts
         return work(await transactionOn(sql));
       });
     const attempts = () => retryLostSession(attempt, () => !isBegun);
-    const holders = watchHolders(besideWriter, given.schema, {
-      afterMs: (lockMs - stalledMs) / 2,
-      stalledMs,
-    });
+    const holders = watchHolders(besideWriter, schema, { afterMs: (lockMs - stalledMs) / 2, stalledMs });
     return attempts()
       .catch(async (thrown) => {
         if (isBegun || !isLockTimeout(thrown) || !(await holders.endIfStalled())) throw thrown;
@@ -120,7 +109,6 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<Timeouts
       .finally(holders.stop);
   };
 
-  const { schema } = given;
   const write: Engine['write'] = (work, { isLong = false, tables } = {}) =>
     tables === undefined
       ? // A heartbeat or a claim must not wait behind queued long transactions of this process.
@@ -138,11 +126,11 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<Timeouts
   return {
     name: 'postgres',
     queueHome: {
-      url: given.url,
-      schema: queueSchema(given.schema),
-      isMade: () => reading(() => hasSchema(reader, queueSchema(given.schema))),
+      url,
+      schema: queueSchema(schema),
+      isMade: () => reading(() => hasSchema(reader, queueSchema(schema))),
     },
-    ...postgresDdl(given.schema),
+    ...postgresDdl(schema),
     writeDown,
     write,
     beside: (work) =>
@@ -172,7 +160,7 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<Timeouts
     backup: () => {
       throw new Fatal('Roadbook cannot copy a PostgreSQL warehouse to a file', {
         code: 'usage',
-        hint: `Use pg_dump --schema=${given.schema}, or the backups of your server.`,
+        hint: `Use pg_dump --schema=${schema}, or the backups of your server.`,
       });
     },
     // Deleted values may stay on the server's disk until it reuses the space.

@@ -1,6 +1,7 @@
 // Driver errors in plain words. A PostgreSQL message often quotes a value, and the query builder prepends the statement
 // with its bound values. Only the code, its meaning, and the names of tables and columns are kept.
 import { Fatal, Retriable, RoadbookError } from '../../../core/errors.ts';
+import { statementRejected } from '../statement-rejected.ts';
 
 interface Meaning {
   matches: RegExp;
@@ -92,13 +93,7 @@ export function postgresError(thrown: unknown, place: string): unknown {
   const code = codeOf(thrown);
   if (code === undefined) return thrown;
   const meaning = MEANINGS.find(({ matches }) => matches.test(code));
-  if (meaning === undefined) {
-    return new Fatal(`The warehouse rejected a statement (${safeDetails(thrown, code)})`, {
-      code: 'warehouse_failed',
-      hint: 'This is a bug in Roadbook: report it with the log line.',
-      cause: withoutMessage(thrown, code),
-    });
-  }
+  if (meaning === undefined) return statementRejected(safeDetails(thrown, code), thrown, code);
   const details = { code: meaning.code, hint: meaning.hint };
   const message = `The warehouse ${place} ${meaning.what} (${code})`;
   return meaning.mayPass ? new Retriable(message, details) : new Fatal(message, details);
@@ -145,11 +140,4 @@ function safeDetails(error: Error & Named, code: string): string {
   if (/^42/.test(code)) return `${code}: ${error.message.split(' - ').at(-1)}`;
   const named = [error.table, error.column, error.constraint].filter((name) => name !== undefined);
   return [code, ...named].join(' ');
-}
-
-/** Keeps the stack and drops the message, which holds bound values. */
-function withoutMessage(error: Error, code: string): Error {
-  const bare = new Error(code);
-  bare.stack = [code, ...(error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))].join('\n');
-  return bare;
 }

@@ -51,20 +51,15 @@ interface Holder {
   seen: string;
 }
 
-export interface HolderWatch {
-  /** Ends the holders that made no progress since the first check. Returns false if there was none. */
-  endIfStalled(): Promise<boolean>;
-  /** Cancels the first check: the lock is taken, or no longer wanted. */
-  stop(): void;
-}
-
-interface WatchTimes {
-  /** Time until the first check. Most locks are free long before. */
-  afterMs: number;
-  stalledMs: number;
-}
-
-export function watchHolders(besideWriter: Knex, schema: string, { afterMs, stalledMs }: WatchTimes): HolderWatch {
+/**
+ * Checks the holders after `afterMs`: most locks are free long before. `stop` cancels that, once the lock is taken or no
+ * longer wanted.
+ */
+export function watchHolders(
+  besideWriter: Knex,
+  schema: string,
+  { afterMs, stalledMs }: { afterMs: number; stalledMs: number },
+) {
   const rowsOf = (statement: string, bindings: readonly (string | number)[]): Promise<Holder[]> =>
     besideWriter.raw(statement, bindings).then(
       ({ rows }) => rows,
@@ -75,7 +70,8 @@ export function watchHolders(besideWriter: Knex, schema: string, { afterMs, stal
     seen = rowsOf(WAITED_FOR, [schema]);
   }, afterMs);
   return {
-    async endIfStalled() {
+    /** Ends the holders that made no progress since the first check. Returns false if there was none. */
+    async endIfStalled(): Promise<boolean> {
       let ended = 0;
       for (const before of await seen) {
         const found = await rowsOf(END_IF_STALLED, [schema, before.pid, before.at, before.seen, stalledMs]);
@@ -83,6 +79,6 @@ export function watchHolders(besideWriter: Knex, schema: string, { afterMs, stal
       }
       return ended > 0;
     },
-    stop: () => clearTimeout(timer),
+    stop: (): void => clearTimeout(timer),
   };
 }

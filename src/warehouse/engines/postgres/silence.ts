@@ -16,12 +16,15 @@ export interface SilenceWatch {
   connections: Set<PgConnection>;
 }
 
-/** `pid` is the server's own pid of the session, not one that a pooler makes up. */
+/**
+ * Returns the function to call before each statement. `pid` is the server's own pid of the session, not one that a pooler
+ * makes up.
+ */
 export function endWhenSilent(
   connection: PgConnection,
   pid: number,
   { askMs, answerMs, isWorking, connections }: SilenceWatch,
-) {
+): () => void {
   let timer: NodeJS.Timeout | undefined;
 
   function disarm(): void {
@@ -29,16 +32,11 @@ export function endWhenSilent(
     timer = undefined;
   }
 
-  const arm = (step: () => void, ms: number): void => {
-    timer = setTimeout(step, ms);
-  };
-
   async function ask(): Promise<void> {
     const asked = timer;
     const isAtWork = await isWorking(pid);
     // The statement may have ended meanwhile, and another may have begun.
-    if (timer !== asked) return;
-    arm(...(isAtWork ? ([() => void ask(), askMs] as const) : ([giveUp, answerMs] as const)));
+    if (timer === asked) timer = isAtWork ? setTimeout(ask, askMs) : setTimeout(giveUp, answerMs);
   }
 
   function giveUp(): void {
@@ -53,9 +51,7 @@ export function endWhenSilent(
     disarm();
     connections.delete(connection);
   });
-  return {
-    begin(): void {
-      if (timer === undefined) arm(() => void ask(), askMs);
-    },
+  return () => {
+    timer ??= setTimeout(ask, askMs);
   };
 }

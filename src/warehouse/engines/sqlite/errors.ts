@@ -1,6 +1,7 @@
 // Driver errors in plain words. The message begins with the statement and its bound values. Only SQLite's own text at the
 // end is kept: it names tables and columns, never values.
 import { Fatal, Retriable, RoadbookError } from '../../../core/errors.ts';
+import { statementRejected } from '../statement-rejected.ts';
 
 export function sqliteError(thrown: unknown, file: string): unknown {
   if (thrown instanceof RoadbookError || !isDriverError(thrown)) return thrown;
@@ -37,11 +38,7 @@ export function sqliteError(thrown: unknown, file: string): unknown {
         hint: 'Check warehouse.file. Restore a backup, or move the file away to start with an empty warehouse.',
       });
     default:
-      return new Fatal(`The warehouse rejected a statement (${sqliteText(thrown)})`, {
-        code: 'warehouse_failed',
-        hint: 'This is a bug in Roadbook: report it with the log line.',
-        cause: withoutMessage(thrown),
-      });
+      return statementRejected(sqliteText(thrown), thrown, code);
   }
 }
 
@@ -54,10 +51,3 @@ const isDriverError = (thrown: unknown): thrown is DriverError =>
 
 /** SQLite's own text, without the statement that the query builder prepends. */
 const sqliteText = ({ message, code }: DriverError): string => message.slice(message.lastIndexOf(`${code}: `)) || code;
-
-/** Keeps the stack and drops the message, which holds bound values. */
-function withoutMessage(error: DriverError): Error {
-  const bare = new Error(error.code);
-  bare.stack = [error.code, ...(error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))].join('\n');
-  return bare;
-}
