@@ -29,27 +29,14 @@ export async function storePicture(
   const file = `${sha256.slice(0, 2)}/${sha256}.${EXTENSIONS[contentType ?? ''] ?? 'bin'}`;
   const path = join(folder, file);
   try {
-    if ((await sizeOf(path)) !== bytes.length) await replaceFile(path, bytes);
+    const stored = await stat(path).catch(() => undefined);
+    if (stored?.size !== bytes.length) await replaceFile(path, bytes);
   } catch (cause) {
-    throw unwritable(folder, cause);
+    throw new Fatal(`Pictures cannot be stored in ${folder} (${(cause as NodeJS.ErrnoException).code ?? 'unknown'})`, {
+      code: 'images_unwritable',
+      hint: 'Check warehouse.images, its permissions and the space on its disk.',
+      cause,
+    });
   }
   return { sha256, file, bytes: bytes.length };
-}
-
-async function sizeOf(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).size;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-function unwritable(folder: string, cause: unknown): Fatal {
-  const { code = 'unknown' } = cause as NodeJS.ErrnoException;
-  return new Fatal(`Pictures cannot be stored in ${folder} (${code})`, {
-    code: 'images_unwritable',
-    hint: 'Check warehouse.images, its permissions and the space on its disk.',
-    cause,
-  });
 }

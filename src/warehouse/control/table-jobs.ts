@@ -19,16 +19,8 @@ export const tableJob = controlTable({
   },
 });
 
-export interface TableJob {
-  table_name: string;
-  job: string;
-  /** Pattern (LIKE) of the scopes that the job reads with its current settings. */
-  scopes: string;
-  /** The scope of one vehicle, `%` for its id; null if the job does not read by vehicle. */
-  vehicle_scope: string | null;
-  /** The same for its drivers; null if the job does not read by driver. */
-  driver_scope: string | null;
-}
+export type TableJob = Record<'table_name' | 'job' | 'scopes', string> &
+  Record<'vehicle_scope' | 'driver_scope', string | null>;
 
 export async function fillTableJobs(engine: Engine, wanted: readonly TableJob[]): Promise<void> {
   const stored: TableJob[] = await engine.read((sql) => sql('table_job').select(...COLUMNS));

@@ -28,23 +28,15 @@ const HISTORY_TABLES = ['status_change', 'daily_summary_revision'];
 const isForBi = (table: Table): boolean =>
   table.kind === 'base' || HISTORY_TABLES.includes(table.name) || lookups.some((lookup) => lookup.table === table);
 
-const CHANGED = '_changed_at';
-
-const exportedTables = tables.filter(isForBi).map((table) => ({
-  name: table.name,
-  columns: table.columns,
-  key: table.key,
-  changed: table.columns.some(({ name }) => name === CHANGED) ? CHANGED : null,
-  month: table.partitionBy,
-}));
-
-/** Views have no time of change, so they are written every time. */
-const exportedViews = views.map(({ name, columns, key }) => ({
+const exportedTables = tables.filter(isForBi).map(({ name, columns, key, kind, partitionBy }) => ({
   name,
   columns,
   key,
-  changed: null,
-  month: null,
+  changed: kind === 'base' ? '_changed_at' : null,
+  month: partitionBy,
 }));
+
+/** Views have no time of change, so they are written every time. */
+const exportedViews = views.map(({ name, columns, key }) => ({ name, columns, key, changed: null, month: null }));
 
 export const exportables: readonly Exportable[] = [...exportedViews, ...exportedTables];

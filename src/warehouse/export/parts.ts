@@ -18,11 +18,8 @@ export async function partsOf(scan: Scan, table: Exportable): Promise<Part[]> {
   if (table.month === null) return [await measured(scan, table, { name: 'all', where: '1 = 1', bindings: [] })];
   const column = `"${table.month}"`;
   const [range] = await all(scan, `select min(${column}) as first, max(${column}) as last from "${table.name}"`);
-  const months = monthsBetween(range?.first, range?.last).map(({ name, begin, end }) => ({
-    name,
-    where: `${column} >= ? and ${column} < ?`,
-    bindings: [begin, end],
-  }));
+  const where = `${column} >= ? and ${column} < ?`;
+  const months = monthsBetween(range?.first, range?.last).map((month) => ({ ...month, where }));
   const parts: Part[] = [];
   for (const draft of [...months, { name: NO_MONTH, where: `${column} is null`, bindings: [] }]) {
     const part = await measured(scan, table, draft);
@@ -46,21 +43,15 @@ async function all(scan: Scan, statement: string, bindings: readonly Scalar[] = 
   return rows;
 }
 
-interface Month {
-  name: string;
-  begin: string;
-  end: string;
-}
-
-function monthsBetween(first: unknown, last: unknown): Month[] {
+function monthsBetween(first: unknown, last: unknown): { name: string; bindings: string[] }[] {
   if (typeof first !== 'string' || typeof last !== 'string') return [];
-  const months: Month[] = [];
+  const months = [];
   const start = new Date(first);
   for (let month = Date.UTC(start.getUTCFullYear(), start.getUTCMonth()); month <= Date.parse(last); ) {
     const begin = new Date(month);
     month = Date.UTC(begin.getUTCFullYear(), begin.getUTCMonth() + 1);
     const instant = begin.toISOString();
-    months.push({ name: instant.slice(0, 7), begin: instant, end: new Date(month).toISOString() });
+    months.push({ name: instant.slice(0, 7), bindings: [instant, new Date(month).toISOString()] });
   }
   return months;
 }

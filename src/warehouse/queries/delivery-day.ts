@@ -2,6 +2,7 @@
 // the distances of the vehicles. Instants are compared as stored.
 import type { Knex } from 'knex';
 import type { Engine } from '../engine.ts';
+import { isCustomerStop } from '../views/shared/stops.ts';
 
 type Reader = Pick<Engine, 'read'>;
 
@@ -30,9 +31,6 @@ export interface DayStop {
   changed_at: string;
 }
 
-/** The start and the arrival of a route are not deliveries. The service sends codes or names. */
-const NO_DELIVERY = ['PA', 'PARTIDA', 'CH', 'CHEGADA'];
-
 const plansOf = (sql: Knex, { from, to }: DayPeriod): Knex.QueryBuilder =>
   sql('route_plan').where('date_time_start', '>=', from).where('date_time_start', '<', to).whereNull('_missing_since');
 
@@ -49,7 +47,7 @@ export const dayStops = (engine: Reader, day: DayPeriod): Promise<DayStop[]> =>
     const stops = await sql('route_point as point')
       .whereIn('route_plan_id', plansOf(sql, day).select('id'))
       .whereNull('_missing_since')
-      .whereRaw(`upper(coalesce(type, '')) not in (${NO_DELIVERY.map(() => '?').join(', ')})`, NO_DELIVERY)
+      .whereRaw(isCustomerStop('point'))
       .select(
         'id',
         'route_plan_id',
