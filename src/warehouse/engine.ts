@@ -104,8 +104,6 @@ export interface Ddl {
 
 export interface Engine extends Ddl {
   readonly name: string;
-  /** The engine of the process, if this one is for a single run. State that outlives the run belongs to `base`. */
-  readonly base?: Engine;
   /** Where a queue shared by several processes is stored; absent if the engine cannot hold one. */
   readonly queueHome?: QueueHome;
   /** Encodes rows before the transaction begins, to keep it short. The caller may drop `rows` afterwards. */

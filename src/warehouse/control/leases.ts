@@ -87,7 +87,6 @@ export const isHeld = async (sql: Knex, { name, token }: Lease, holder?: string)
 /** Checks the lease in every write. For the holder, and for workers on its behalf in any process. */
 export const fencedEngine = (engine: Engine, lease: Lease, onLost?: () => void): Engine => ({
   ...engine,
-  base: engine.base ?? engine,
   write: (work, how) =>
     engine.write(async (tx) => {
       if (await isHeld(tx.sql, lease)) return work(tx);
