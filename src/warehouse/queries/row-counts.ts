@@ -24,30 +24,24 @@ export const countRows = (engine: Pick<Engine, 'read'>, table: string): Promise<
 
 export function createRowCounts(engine: Pick<Engine, 'read'>): RowCounts {
   const counts = new Map<string, Count>();
-  const underWay = new Map<string, Promise<Count>>();
 
-  const count = (table: string): Promise<Count> => {
-    const running = underWay.get(table);
-    if (running !== undefined) return running;
-    const begun = performance.now();
-    const counting = countRows(engine, table)
-      .then((rows) => {
-        const counted = { rows, countedAt: begun, tookMs: performance.now() - begun };
-        counts.set(table, counted);
-        return counted;
-      })
-      .finally(() => underWay.delete(table));
-    underWay.set(table, counting);
-    return counting;
-  };
+  async function count(table: string): Promise<number> {
+    const countedAt = performance.now();
+    const rows = await countRows(engine, table);
+    counts.set(table, { rows, countedAt, tookMs: performance.now() - countedAt });
+    return rows;
+  }
 
   return {
     async of(table) {
       const known = counts.get(table);
-      if (known === undefined || known.rows <= SMALL_ROWS) return (await count(table)).rows;
-      const isOld = performance.now() - known.countedAt > known.tookMs * CACHE_FACTOR;
-      // The caller gets the cached count without waiting. If the new count fails, a later call starts another.
-      if (isOld) count(table).catch(() => undefined);
+      if (known === undefined || known.rows <= SMALL_ROWS) return count(table);
+      if (performance.now() - known.countedAt > known.tookMs * CACHE_FACTOR) {
+        // The caller gets the cached count without waiting, and so do others until this count ends. If it fails, a later
+        // call starts another.
+        known.countedAt = performance.now();
+        count(table).catch(() => undefined);
+      }
       return known.rows;
     },
   };
