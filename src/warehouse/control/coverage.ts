@@ -1,6 +1,5 @@
 // Coverage: which periods of a scope have been read in full. Written in the same transaction as the rows. Adjacent
 // intervals are merged. A period that has to be read again is removed.
-
 import type { Knex } from 'knex';
 import { chunks } from '../../core/chunks.ts';
 import type { Engine, Transaction } from '../engine.ts';
@@ -46,14 +45,7 @@ export interface CoveredBy {
 /** Scopes per statement, far below the binding limit of any engine. */
 const SCOPES_AT_ONCE = 500;
 
-interface CoverageRow {
-  job: string;
-  scope: string;
-  begin_at: string;
-  end_at: string;
-  covered_at: string;
-  run_id: string;
-}
+type CoverageRow = Record<'job' | 'scope' | 'begin_at' | 'end_at' | 'covered_at' | 'run_id', string>;
 
 export async function markCovered({ sql }: Transaction, covered: ScopedInterval, by: CoveredBy): Promise<void> {
   for (const scopes of chunks(covered.scopes, SCOPES_AT_ONCE)) {

@@ -26,9 +26,7 @@ export interface JobControl {
 /** The row of a job without any action. */
 const NO_ACTIONS = { paused: false, paused_at: null, run_requested_at: null, requested_by: null };
 
-type ControlRow = Record<'paused_at' | 'run_requested_at' | 'requested_by', string | null> & {
-  paused: boolean;
-};
+type ControlRow = Record<'paused_at' | 'run_requested_at' | 'requested_by', string | null> & { paused: boolean };
 
 /** The job skips its scheduled runs from `at` on; a run under way continues. Pausing twice keeps the first instant. */
 export const pauseJob = (engine: Engine, job: string, at: string): Promise<void> =>
@@ -73,6 +71,8 @@ const update = (
   engine.write(async ({ sql }) => {
     const known: ControlRow | undefined = await sql('sync_control').where({ job }).first();
     const changed = { ...change(known ?? NO_ACTIONS), ordered_at: at };
-    if (known === undefined) await sql('sync_control').insert({ job, ...NO_ACTIONS, ...changed });
-    else await sql('sync_control').where({ job }).update(changed);
+    await sql('sync_control')
+      .insert({ job, ...NO_ACTIONS, ...changed })
+      .onConflict('job')
+      .merge(changed);
   });

@@ -7,14 +7,7 @@ import { StaleRead } from '../../load/stale-read.ts';
 import { quote, rowFields, type Table } from '../../schema/table.ts';
 import { countRows, rowBatches } from '../row-batches.ts';
 import { decodeFractions, encodeFractions } from './numbers.ts';
-import {
-  anyPresentStatement,
-  batchStatements,
-  isMissing,
-  presentStatement,
-  rangeCondition,
-  updateCounter,
-} from './upsert.ts';
+import { batchStatements, isUnseen, presentIn, updateCounter } from './upsert.ts';
 
 export interface SqliteRows extends WrittenRows {
   /** JSON of the rows, without the brackets of the list, so that the texts of several loads can be joined. */
@@ -50,7 +43,6 @@ const run = (connection: Connection, statement: string, bindings: Record<string,
     });
   });
 
-/** Rows per statement. */
 const BATCH_ROWS = 12_000;
 
 export async function load(
@@ -85,13 +77,14 @@ export async function load(
 }
 
 export async function hasPresent(sql: Knex, table: Table, range: RowRange): Promise<boolean> {
-  const { condition, bindings } = rangeCondition(table, range);
-  return (await sql.raw(anyPresentStatement(table, condition), bindings)).length > 0;
+  const { condition, bindings } = presentIn(table, range);
+  return (await sql.raw(`select 1 from ${quote(table.name)} where ${condition} limit 1`, bindings)).length > 0;
 }
 
 export async function countPresent(sql: Knex, table: Table, range: RowRange): Promise<number> {
-  const { condition, bindings } = rangeCondition(table, range);
-  const [{ present }] = await sql.raw(presentStatement(table, condition), bindings);
+  const { condition, bindings } = presentIn(table, range);
+  const statement = `select count(*) as present from ${quote(table.name)} where ${condition}`;
+  const [{ present }] = await sql.raw(statement, bindings);
   return present;
 }
 
@@ -102,8 +95,8 @@ export async function markMissing(
   seen: readonly Row[],
   { readAt, at, runId }: LoadMetadata,
 ): Promise<number> {
-  const { condition, bindings } = rangeCondition(table, range);
-  const missing = isMissing(table, condition);
+  const { condition, bindings } = presentIn(table, range);
+  const missing = `${condition} and ${isUnseen(table)}`;
   const bound = { ...bindings, keys: JSON.stringify(seen), at };
   const newer = `select count(*) as newer from ${quote(table.name)}
     where _changed_at > :readAt and _changed_at <= :at and ${missing}`;

@@ -91,30 +91,17 @@ function revisionStatement(table: Table, revisions: string): string {
     select * from (${pairs.join(' union all ')}) where true on conflict do nothing`;
 }
 
-/** Binds the values of `condition`. */
-export const anyPresentStatement = (table: Table, condition: string): string =>
-  `select 1 from ${quote(table.name)} where _missing_since is null and ${condition} limit 1`;
-
-/** Binds the values of `condition`. */
-export const presentStatement = (table: Table, condition: string): string =>
-  `select count(*) as present from ${quote(table.name)} where _missing_since is null and ${condition}`;
-
-/** The rows under `condition` whose keys were not seen. Binds :keys (JSON) and the values of `condition`. */
-export function isMissing(table: Table, condition: string): string {
-  const keys = table.key.map(quote);
-  return `_missing_since is null and ${condition} and (${keys.join(', ')}) not in (
-      select ${keys.map((_, position) => `json_extract(value, '$[${position}]')`).join(', ')}
-      from jsonb_each(:keys))`;
-}
+/** The condition of the rows whose keys were not seen. Binds :keys (JSON). */
+export const isUnseen = ({ key }: Table): string => `(${key.map(quote).join(', ')}) not in (
+      select ${key.map((_, position) => `json_extract(value, '$[${position}]')`).join(', ')} from jsonb_each(:keys))`;
 
 /**
- * The SQL condition of a range and its bindings. Column names come from table declarations; values are always bound. Only
- * the first column and from-to bounds may use an index: with an index on another column, SQLite would read the rows of
- * all vehicles to find those of a few. A unary plus prevents that. It also removes the column's type affinity, so an
- * integer value needs a cast.
+ * The condition of the rows of a range that are not marked as missing, and its bindings. Only the first column and from-to
+ * bounds may use an index: with an index on another column, SQLite would read the rows of all vehicles to find those of a
+ * few. A unary plus prevents that. It also removes the column's type affinity, so an integer value needs a cast.
  */
-export function rangeCondition(table: Table, range: RowRange): { condition: string; bindings: Record<string, string> } {
-  const parts = ['true'];
+export function presentIn(table: Table, range: RowRange): { condition: string; bindings: Record<string, string> } {
+  const parts = ['_missing_since is null'];
   const bindings: Record<string, string> = {};
   for (const [index, [column, bound]] of Object.entries(range).entries()) {
     if ('in' in bound) {
