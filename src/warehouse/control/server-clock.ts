@@ -1,7 +1,6 @@
 // The gap between this machine's clock and the database server's clock. The machine that reads a row stamps it with its
 // own time. Machines with different clocks may therefore overwrite a newer read with an older one. The server's clock is
 // the common reference.
-
 import type { Log } from '../../core/log.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { formatDuration } from '../../core/time/durations.ts';

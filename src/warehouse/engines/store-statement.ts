@@ -15,7 +15,6 @@ export function storeStatement(table: Table, from: string, { where, set = {} }: 
     on conflict (${key}) do update set ${changes.join(', ')}${where === undefined ? '' : ` where ${where}`} returning ${key}`;
 }
 
-/** The rows as JSON. */
 export function rowsText(rows: readonly object[]): string {
   const text = JSON.stringify(rows);
   return isStorableJson(text) ? text : JSON.stringify(rows, (_name, value) => storable(value));

@@ -44,7 +44,6 @@ const keysBelow = (level: Level): Scalar[][] =>
     ? [...level].map((value) => [value])
     : [...level].flatMap(([value, next]) => keysBelow(next).map((rest) => [value, ...rest]));
 
-/** Positions of the key columns in a row. */
 export function keyPositions(table: Table): number[] {
   const columns = recordColumns(table);
   return table.key.map((name) => columns.findIndex((column) => column.name === name));

@@ -63,7 +63,6 @@ interface MappingState {
   row: Scalar[];
   /** The previous row. A text that it holds too needs no check, and all rows that repeat it share one copy in memory. */
   last: Row;
-  /** Columns filled so far. */
   filled: number;
   /** Path of the first text that cannot be stored. */
   invalid: string | undefined;

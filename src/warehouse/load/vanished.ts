@@ -4,7 +4,6 @@ import { chunks } from '../../core/chunks.ts';
 import type { LoadMetadata, Row, RowRange, Transaction } from '../engine.ts';
 import { recordColumns, type Table } from '../schema/table.ts';
 
-/** The rows that a read returned. */
 export interface ReadRows {
   /** Number of distinct loaded keys inside the range. */
   inside: number;

@@ -1,6 +1,5 @@
 // Applies changed privacy policies to stored rows, page by page. Every step is safe to repeat, and the policies are stored
 // last, so that an interrupted rewrite starts again. A relaxed policy restores nothing: the next read brings the value.
-
 import { Fatal } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/glossary.ts';
 import type { Log } from '../../core/log.ts';

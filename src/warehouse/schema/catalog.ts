@@ -24,7 +24,6 @@ const declared = await Promise.all(
   ['../tables/', '../outbox/', '../control/'].map((path) => declaredIn(path, isTable)),
 );
 
-/** All tables, by name. */
 export const tables: readonly Table[] = [...declared.flat(), ...lookups.map(({ table }) => table)].sort(byName);
 
 /** The tables that hold the service's records. */

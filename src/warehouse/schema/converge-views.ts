@@ -24,7 +24,6 @@ export async function convergeViews(engine: Engine, sql: Knex): Promise<void> {
   }
 }
 
-/** Drops all views, so that a migration can change the tables under them. */
 export async function dropViews(engine: Engine, sql: Knex): Promise<void> {
   for (const name of (await existingViews(engine, sql)).keys()) await dropView(sql, name);
 }

@@ -6,12 +6,9 @@ export interface Dialect {
   readonly now: string;
   /** Whole seconds from one instant to another; negative if `to` is before `from`. */
   secondsBetween(from: string, to: string): string;
-  /** The instant `seconds` later. */
   addSeconds(at: string, seconds: string): string;
   /** Local time to the second; `offset` is the zone's offset in seconds. */
   localTime(at: string, offset: string): string;
-  /** The local date. */
   localDay(at: string, offset: string): string;
-  /** The local hour, 0 to 23. */
   localHour(at: string, offset: string): string;
 }

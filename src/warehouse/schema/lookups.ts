@@ -30,7 +30,6 @@ export const lookups: readonly Lookup[] = [
   lookup('cnh_category', 'Categories of the driving licence.', codes.CNH_CATEGORIES),
 ];
 
-/** The table of a code list. */
 export function lookupTable(name: string): Table {
   const found = lookups.find(({ table }) => table.name === name);
   if (found === undefined) throw new TypeError(`${name} is not a code list`);

@@ -15,7 +15,6 @@ export interface Column {
   readonly alias?: readonly string[];
   /** Not a field of the service's record: the job or the loader adds the value. */
   readonly added: boolean;
-  /** Holds personal data. */
   readonly personal: boolean;
   /** The default privacy policy; the configuration may set another. */
   readonly policy: Policy;

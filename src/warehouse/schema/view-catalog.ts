@@ -4,5 +4,4 @@ import type { View } from './view.ts';
 
 const isView = (value: object): value is View => 'kind' in value && value.kind === 'view';
 
-/** All views, by name. */
 export const views: readonly View[] = await declaredIn('../views/', isView);

@@ -20,7 +20,6 @@ export interface ViewColumn extends ViewColumnDraft {
   readonly name: string;
   /** `table.column` if the column is shown unchanged; null if it is computed. */
   readonly source: string | null;
-  /** Holds personal data. */
   readonly personal: boolean;
 }
 
@@ -70,7 +69,6 @@ function sourceOf({ sql }: ViewColumnDraft, tables: ViewDraft['tables']) {
   return { source: `${table.name}.${name}`, personal: found.personal };
 }
 
-/** The query of a view in an engine's dialect. */
 export function viewQuery({ columns, from }: View, dialect: Dialect): string {
   const sqlOf = (fragment: Fragment): string => (typeof fragment === 'string' ? fragment : fragment(dialect));
   const list = columns.map(({ name, sql }) => `  ${sqlOf(sql)} as "${name}"`);

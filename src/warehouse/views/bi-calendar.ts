@@ -1,5 +1,4 @@
 // One row per local day. A join on begin_at and end_at finds the rows of a day by index.
-
 import { boolean, date, instant, integer, real, text, view } from '../schema/view.ts';
 import { localDay } from '../tables/local-day.ts';
 

@@ -1,5 +1,4 @@
 // One row per answer of a checklist, with question, agent, time, place and the file of the picture.
-
 import { boolean, integer, real, text, view } from '../schema/view.ts';
 import { checklist } from '../tables/checklist.ts';
 import { checklistAnswer } from '../tables/checklist-answer.ts';

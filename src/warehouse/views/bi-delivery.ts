@@ -1,5 +1,4 @@
 // One row per stop of a route plan: plan, execution, delay and evidence.
-
 import { lookupTable } from '../schema/lookups.ts';
 import { boolean, integer, real, text, view } from '../schema/view.ts';
 import { routePlan } from '../tables/route-plan.ts';

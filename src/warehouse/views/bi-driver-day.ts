@@ -1,5 +1,4 @@
 // One row per driver and local day: the figures of a vehicle day, over all vehicles of the driver.
-
 import { date, integer, text, view } from '../schema/view.ts';
 import { dailySummary } from '../tables/daily-summary.ts';
 import { driver } from '../tables/driver.ts';

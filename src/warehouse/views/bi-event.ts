@@ -1,5 +1,4 @@
 // One row per event, with its category in words, local time, and the vehicle's fleet and cost centre.
-
 import { lookupTable } from '../schema/lookups.ts';
 import { integer, text, view } from '../schema/view.ts';
 import { event } from '../tables/event.ts';

@@ -1,5 +1,4 @@
 // One row for each item that the ERP wants pushed: its state and duration, without the content.
-
 import { pushOutbox } from '../outbox/entry.ts';
 import { boolean, integer, text, view } from '../schema/view.ts';
 import { atAndLocal } from './shared/local-columns.ts';

@@ -1,5 +1,4 @@
 // One row per route plan, with the progress of its stops.
-
 import { lookupTable } from '../schema/lookups.ts';
 import { boolean, instant, integer, real, text, view } from '../schema/view.ts';
 import { routePlan } from '../tables/route-plan.ts';

@@ -1,5 +1,4 @@
 // One row per vehicle and local day: use, idling and speeding, provisional or final.
-
 import { date, integer, text, view } from '../schema/view.ts';
 import { dailySummary } from '../tables/daily-summary.ts';
 import { vehicle } from '../tables/vehicle.ts';

@@ -12,7 +12,6 @@ export interface PostgresSettings {
 }
 
 interface ConnectSettings extends PostgresSettings {
-  /** Timeout of connecting, ms. */
   connectMs: number;
 }
 
@@ -55,7 +54,6 @@ export const connectReaders = (settings: ConnectSettings, most: number, watch: S
   connect(settings, { most, session: READER_SESSION, watch });
 
 interface PoolOptions {
-  /** Maximum number of connections. */
   most: number;
   session: string;
   /** For connections whose statements may take long. The others have a timeout. */

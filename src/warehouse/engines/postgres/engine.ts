@@ -22,7 +22,6 @@ import { arrayText } from './statement.ts';
 import { latestStatement } from './statements.ts';
 
 const READERS = 4;
-/** Parallel loads. */
 const LOADERS = 4;
 
 const settingsSchema = z.strictObject({

@@ -103,7 +103,6 @@ export function postgresError(thrown: unknown, place: string): unknown {
 export const isLostSession = (thrown: unknown): boolean =>
   thrown instanceof Error && /^(?:08\w{3}|57P0\d|ECONNRESET|EPIPE|LOST)$/.test(codeOf(thrown) ?? '');
 
-/** Another session held the lock for longer than lock_timeout. */
 export const isLockTimeout = (thrown: unknown): boolean =>
   thrown instanceof Error && LOCK_TIMEOUT.test(codeOf(thrown) ?? '');
 

@@ -31,7 +31,6 @@ import {
 export interface CopyRows extends WrittenRows {
   /** The lines, each with its line break. */
   readonly text: string;
-  /** The values of each key column. */
   readonly keys: readonly Scalar[][];
   readonly months: ReadonlySet<string>;
 }
@@ -98,7 +97,6 @@ const USE_KEY_INDEX = 'set local enable_hashjoin = off; set local enable_mergejo
 const ALLOW_ALL_JOINS = 'set local enable_hashjoin to default; set local enable_mergejoin to default';
 
 interface SplitRows {
-  /** The lines of new rows. */
   fresh(): readonly string[];
   known: readonly KnownRow[];
 }
@@ -108,9 +106,7 @@ interface KnownRow extends Stored {
 }
 
 interface Stored {
-  /** The partition of the stored row. */
   part: string;
-  /** Whether it was written after the read began. */
   is_newer: boolean;
 }
 

@@ -15,7 +15,6 @@ const LAST_YEAR = 2099;
 
 const startOf = (year: number, month = 1): string => new Date(Date.UTC(year, month - 1)).toISOString();
 
-/** The statements that create the table and its fixed partitions. */
 export function monthlyTable(table: Table, instant: string, columns: readonly string[]): string[] {
   const name = (part: string) => quote(`${table.name}_${part}`);
   return [
@@ -34,7 +33,6 @@ export function monthlyTable(table: Table, instant: string, columns: readonly st
 const keyIndex = (table: Table, part: string): string =>
   `create unique index ${quote(`${part}_key`)} on ${quote(part)} (${table.key.map(quote).join(', ')})`;
 
-/** The names of the leaf partitions. */
 async function leafPartitions(connection: PgConnection, table: Table): Promise<string[]> {
   const { rows } = await runStatement(
     connection,

@@ -12,7 +12,6 @@ export interface SilenceWatch {
   answerMs: number;
   /** True if the server works on a statement of the session with this pid. Never throws. */
   isWorking(pid: number): Promise<boolean>;
-  /** All open connections. */
   connections: Set<PgConnection>;
 }
 

@@ -134,7 +134,6 @@ export function revisionStatement(table: Table, revisions: string): string {
     on conflict do nothing`;
 }
 
-/** A condition and the values that it binds. */
 interface Condition {
   sql: string;
   values: string[];
