@@ -61,3 +61,7 @@ export const noCounts = (): RunCounts => ({
   rejected: 0,
   unknown: 0,
 });
+
+export function addCounts(total: RunCounts, more: RunCounts): void {
+  for (const [name, count] of Object.entries(more)) total[name as keyof RunCounts] += count;
+}

@@ -24,29 +24,15 @@ export interface AskedPeriod extends Interval {
   resumable: boolean;
 }
 
-export interface UnknownName {
-  /** Name of the job that may pull the missing row. */
-  job: string;
-  /** When the name was first seen. A pull that started then or later did not bring the row. */
-  metAt: string;
-}
-
 /** How one slice ended. */
-export type SliceOutcome = SliceFacts &
-  (
-    | { end: 'loaded' }
-    /** The slice was too large; these slices replace it. */
-    | { end: 'cut'; slices: Slice[]; code: string }
-    | { end: 'failed'; failure: RoadbookError }
-    /** The slice was aborted. It covers nothing, so it is read again. */
-    | { end: 'stopped' }
-  );
-
-export interface SliceFacts {
+export type SliceOutcome = {
   scope: string;
   counts: RunCounts;
-  /** Ids of dimension rows that the slice references, in the order of the job's references. */
-  named: number[][];
-  /** Labels in the records that no dimension row has; default: none. */
-  unknown?: UnknownName[];
-}
+} /** `wants`: jobs that should run next, because the slice references rows that they pull. */ & (
+  | { end: 'loaded'; wants: string[] }
+  /** The slice was too large; these slices replace it. */
+  | { end: 'cut'; slices: Slice[]; code: string }
+  | { end: 'failed'; failure: RoadbookError }
+  /** The slice was aborted. It covers nothing, so it is read again. */
+  | { end: 'stopped' }
+);

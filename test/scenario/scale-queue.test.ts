@@ -227,7 +227,7 @@ describe('slices through the queue', () => {
       new Skippable('a\0b\ud800', { code: 'odd', hint: 'try' }),
       new Fatal('all of it', { code: 'pointless' }),
     ];
-    const facts = { counts: noCounts(), named: [] };
+    const facts = { counts: noCounts() };
     const odd = jobs.map(
       (job): NamedJob => ({
         ...job,

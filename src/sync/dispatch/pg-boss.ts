@@ -244,7 +244,7 @@ function outcomeOf(slice: Slice, job: JobRow | undefined): SliceOutcome {
     code: 'slice_given_up',
     hint: 'The logs of the daemons show why each attempt failed; the next run reads the slice again.',
   });
-  return { scope: slice.scope, counts: noCounts(), named: [], end: 'failed', failure };
+  return { scope: slice.scope, counts: noCounts(), end: 'failed', failure };
 }
 
 const UNFINISHED: ReadonlySet<string | undefined> = new Set(['created', 'retry', 'active']);

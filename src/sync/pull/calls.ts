@@ -34,10 +34,7 @@ export function createSource(slice: Slice, context: RunContext, reading: Reading
         const aborting = { ...source, call: callWith(slice, context, signal) };
         return (item) => work(item, aborting);
       }),
-    readAt: reading.readAt,
-    prepare: reading.prepare,
-    commitPart: reading.commitPart,
-    atEnd: reading.atEnd,
+    ...reading,
     map: (load) => mapRecords(load, dependencies.privacy),
     asStored: dependencies.privacy.asStored,
     warehouse: dependencies.engine,
@@ -45,7 +42,6 @@ export function createSource(slice: Slice, context: RunContext, reading: Reading
     remember: (name, fact) => factMemory<typeof fact>(dependencies.engine, name).write(fact, dependencies.clock.now()),
     urlBytes: dependencies.fleet.urlBytes,
     images: dependencies.images,
-    timezone: dependencies.timezone,
   };
   return source;
 }

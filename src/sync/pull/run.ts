@@ -2,16 +2,16 @@
 // cut. A slice that fails does not stop the others, except for a fatal failure, which stops the run.
 
 import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
-import { noCounts, type RunCounts } from '../../core/glossary.ts';
+import { addCounts, noCounts } from '../../core/glossary.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { invalidate, invalidateFuture } from '../../warehouse/control/coverage.ts';
 import { createLateIndexes } from '../../warehouse/schema/converge.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
-import type { Slice, SliceFacts, SliceOutcome } from '../slice.ts';
+import type { Slice, SliceOutcome } from '../slice.ts';
 import { priorityOf } from './calls.ts';
 import { forgetBackfill, plannedCoverage, writtenCoverage } from './plan/backfill-progress.ts';
 import { isTooLarge, isTooMuch, learnScale, readScale } from './plan/slice-scale.ts';
-import { createReferenceCheck, referencesInSlice } from './references.ts';
+import { referencesInSlice } from './references.ts';
 import { pullSlice } from './slice.ts';
 import type { PlanContext, Pull } from './types.ts';
 
@@ -32,13 +32,11 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
     plannedCoverage(context),
     isoInstant(dependencies.clock.now() + CLOCK_SKEW_MS),
   );
-  const planning = planContext(context, scale);
-  const plan = await job.plan(planning);
-  const { slices: due } = plan;
-  if (plan.invalidate !== undefined) await dependencies.engine.write(plan.invalidate);
+  const { slices: due, invalidate: invalidateDue } = await job.plan(planContext(context, scale));
+  if (invalidateDue !== undefined) await dependencies.engine.write(invalidateDue);
   // Calls for history wait for live calls of every job, so they must not delay the live slices of this run.
   const planned = due.toSorted((a, b) => priorityOf(b, context) - priorityOf(a, context));
-  const references = createReferenceCheck(job, dependencies);
+  const wants = new Set<string>();
   const failures: RoadbookError[] = [];
   const slices = new Map(planned.map((slice) => [slice.scope, slice]));
   const failed: string[] = [];
@@ -50,11 +48,11 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
 
   function take(outcome: SliceOutcome): void {
     const { scope } = outcome;
-    for (const name of Object.keys(counts) as (keyof RunCounts)[]) counts[name] += outcome.counts[name];
-    references.note(outcome);
+    addCounts(counts, outcome.counts);
     switch (outcome.end) {
       case 'loaded':
         loaded++;
+        for (const name of outcome.wants) wants.add(name);
         if (outcome.counts.records > MOST_RECORDS) cuts++;
         log.debug({ scope, ...outcome.counts }, 'slice loaded');
         context.onProgress?.(loaded, all);
@@ -95,23 +93,23 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
     if (loaded < all) failures.push(stoppedEarly());
   } else await learnScale(dependencies, context.job, scale, cuts);
   if (failures.length === 0) await forgetBackfill(context);
-  return { failures, worked: loaded > 0, wants: await references.missingJobs() };
+  return { failures, worked: loaded > 0, wants: [...wants] };
 }
 
 /** Reads one slice; never throws. */
 export async function workSlice(job: Pull, slice: Slice, context: RunContext): Promise<SliceOutcome> {
   const counts = { ...noCounts(), slices: 1 };
   const references = referencesInSlice(job);
-  const facts = (): SliceFacts => ({ scope: slice.scope, counts, ...references.found() });
+  const facts = { scope: slice.scope, counts };
   try {
-    Object.assign(counts, await pullSlice(job, slice, { ...context, counts }, references));
-    return { ...facts(), end: 'loaded' };
+    await pullSlice(job, slice, { ...context, counts }, references);
+    return { ...facts, end: 'loaded', wants: await references.missingJobs(context.dependencies) };
   } catch (thrown) {
-    if (context.signal.aborted) return { ...facts(), end: 'stopped' };
+    if (context.signal.aborted) return { ...facts, end: 'stopped' };
     const failure = asRoadbookError(thrown);
     const smaller = isTooMuch(failure) ? job.split?.(slice, failure.code) : undefined;
-    if (smaller === undefined) return { ...facts(), end: 'failed', failure };
-    return { ...facts(), end: 'cut', slices: smaller, code: failure.code };
+    if (smaller === undefined) return { ...facts, end: 'failed', failure };
+    return { ...facts, end: 'cut', slices: smaller, code: failure.code };
   }
 }
 
@@ -120,8 +118,7 @@ export async function previewPull(
   context: Pick<RunContext, 'job' | 'options' | 'period' | 'dependencies'>,
 ): Promise<Preview[]> {
   const scale = await readScale(context.dependencies.engine, context.job);
-  const planning = planContext(context, scale);
-  const { slices } = await job.plan(planning);
+  const { slices } = await job.plan(planContext(context, scale));
   return slices.map(({ scope, work, calls = 1, furtherCalls }) => ({
     what: scope,
     detail: work,

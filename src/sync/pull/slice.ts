@@ -1,5 +1,6 @@
 // Reads one slice: calls the service, validates, maps and serialises the records, then commits rows, quarantine and
 // coverage in one transaction. A crash at any instant leaves all of it or none of it.
+import { addCounts, noCounts, type RunCounts } from '../../core/glossary.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { invalidate, markCovered } from '../../warehouse/control/coverage.ts';
 import { quarantine, quarantineRows, release } from '../../warehouse/control/quarantine.ts';
@@ -16,23 +17,11 @@ import type { FullRefreshRange, Prepared } from './records/types.ts';
 import type { SliceReferences } from './references.ts';
 import type { Pull, SliceResult } from './types.ts';
 
-export interface SliceCounts {
-  records: number;
-  inserted: number;
-  updated: number;
-  unchanged: number;
-  quarantined: number;
-}
-
 /** Attempts to read a slice whose reads are stale, before it is left to the next run. */
 const READINGS = 3;
 
-export async function pullSlice(
-  job: Pull,
-  slice: Slice,
-  context: RunContext,
-  references: SliceReferences,
-): Promise<SliceCounts> {
+/** Adds the counts of each transaction to those of the context. */
+export async function pullSlice(job: Pull, slice: Slice, context: RunContext, references: SliceReferences) {
   for (let reading = 1; ; reading++) {
     try {
       return await readOnce(job, slice, context, references);
@@ -44,32 +33,24 @@ export async function pullSlice(
 }
 
 /** Reads the slice and commits it. */
-async function readOnce(
-  job: Pull,
-  slice: Slice,
-  context: RunContext,
-  references: SliceReferences,
-): Promise<SliceCounts> {
+async function readOnce(job: Pull, slice: Slice, context: RunContext, references: SliceReferences): Promise<void> {
   const { engine, privacy, clock } = context.dependencies;
   const newBatches = () => createBatches({ engine, privacy, references: references.noteIn });
   const batches = newBatches();
   const cleanups: (() => void)[] = [];
-  const loading: Loading = { job, context, slice, readAt: isoInstant(clock.now()), ahead: NOTHING };
+  const loading: Loading = { job, context, slice, readAt: isoInstant(clock.now()) };
   const source = createSource(slice, context, {
     readAt: loading.readAt,
     prepare: batches.prepare,
-    async commitPart(part) {
-      const ready = await readyBatches(part, newBatches());
-      loading.ahead = await commit({ ...part, covered: [] }, ready, loading);
-    },
+    commitPart: async (part) => commit({ ...part, covered: [] }, await readyBatches(part, newBatches()), loading),
     atEnd: (cleanup) => void cleanups.push(cleanup),
   });
   try {
     context.log.debug({ scope: slice.scope }, 'slice begun');
     const result = await job.read(slice, source, context.options);
     context.log.debug({ scope: slice.scope }, 'slice read');
-    references.noteUnknown(result.unknown ?? []);
-    return await commit(result, await readyBatches(result, batches), loading);
+    references.noteUnknown(result.unknown);
+    await commit(result, await readyBatches(result, batches), loading);
   } finally {
     for (const cleanup of cleanups) cleanup();
   }
@@ -82,35 +63,26 @@ async function readyBatches({ loads, fullRefresh }: SliceResult, batches: Batche
   return batches.finish(prepared);
 }
 
-const NOTHING: SliceCounts = { records: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
-
 interface Loading {
   job: Pull;
   context: RunContext;
   slice: Slice;
   /** When the reading started. */
   readAt: string;
-  /** Counts of the parts of the slice that are already stored. */
-  ahead: Readonly<SliceCounts>;
 }
 
-/** Resolves to the counts of the slice so far. */
-async function commit(
-  result: SliceResult,
-  batches: readonly Batch[],
-  { job, context, slice, readAt, ahead }: Loading,
-): Promise<SliceCounts> {
+async function commit(result: SliceResult, batches: readonly Batch[], { job, context, slice, readAt }: Loading) {
   const { dependencies, runId } = context;
   const invalid = quarantineRows(
     context.job,
     batches.flatMap((batch) => batch.invalid),
     dependencies.redactor,
   );
-  const load = async (tx: Transaction): Promise<SliceCounts> => {
+  const load = async (tx: Transaction) => {
     // Take the time inside the transaction: rows that others stored while this one waited must not count as newer.
     const metadata = { runId, at: isoInstant(dependencies.clock.now()), readAt };
     const filled = await filledRanges(tx, result.fullRefresh ?? []);
-    const counts = await loadBatches(tx, batches, metadata, ahead);
+    const counts = await loadBatches(tx, batches, metadata);
     await quarantine(tx, invalid, metadata);
     await markAllVanished(tx, filled, batches, metadata);
     const coverage = writtenCoverage(context);
@@ -123,19 +95,12 @@ async function commit(
     return counts;
   };
   const tables = job.into.map(([, table]) => table.name);
-  const counts = await dependencies.engine.write(load, { isLong: true, tables });
+  addCounts(context.counts, await dependencies.engine.write(load, { isLong: true, tables }));
   dependencies.onSlice?.();
-  return counts;
 }
 
-/** Loads the batches, and adds their counts to those of the stored parts. */
-async function loadBatches(
-  tx: Transaction,
-  batches: readonly Batch[],
-  metadata: LoadMetadata,
-  ahead: SliceCounts,
-): Promise<SliceCounts> {
-  const counts = { ...ahead };
+async function loadBatches(tx: Transaction, batches: readonly Batch[], metadata: LoadMetadata): Promise<RunCounts> {
+  const counts = noCounts();
   for (const { table, written, rows, invalid, superseded, keyTexts } of batches) {
     const { inserted, updated, unchanged } = await tx.loadWritten(table, written, metadata);
     await release(tx, table.name, keyTexts);

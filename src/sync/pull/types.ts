@@ -5,12 +5,21 @@ import type { Endpoint } from '../../fleet/endpoint.ts';
 import type { Interval, ScopedInterval } from '../../warehouse/control/coverage.ts';
 import type { Engine, Transaction } from '../../warehouse/engine.ts';
 import type { Table } from '../../warehouse/schema/table.ts';
-import type { Cost, Into, Workload } from '../job.ts';
-import type { Slice, UnknownName } from '../slice.ts';
+import type { Cost, Into, Job, JobDeclaration, Workload } from '../job.ts';
+import type { Slice } from '../slice.ts';
 import type { CoverageBy } from './plan/scopes.ts';
 import type { FullRefreshRange, Load, Mapped, Prepared, PrepareOptions } from './records/types.ts';
 
-export interface PlanContext<Options> {
+/** What both the plan and the reading of a slice use. */
+interface PullContext {
+  warehouse: WarehouseReader;
+  /** A personal value in the form that a column stores, for lookups; null if the column may not store it. */
+  asStored(table: Table, column: string, value: string): string | null;
+  /** Length in bytes of the URL of a call. */
+  urlBytes<Request, Answer>(endpoint: Endpoint<Request, Answer>, request: Request): number;
+}
+
+export interface PlanContext<Options> extends PullContext {
   options: Options;
   /** Milliseconds since the epoch. */
   now: number;
@@ -20,11 +29,6 @@ export interface PlanContext<Options> {
   coverageName: string;
   /** Time zone of local days. */
   timezone: string;
-  warehouse: WarehouseReader;
-  /** A personal value in the form that a column stores, for lookups; null if the column may not store it. */
-  asStored(table: Table, column: string, value: string): string | null;
-  /** Length in bytes of the URL of a call. */
-  urlBytes<Request, Answer>(endpoint: Endpoint<Request, Answer>, request: Request): number;
   /** In (0, 1]: the size of slices relative to the usual one, as learned from earlier runs. */
   scale: number;
 }
@@ -32,7 +36,7 @@ export interface PlanContext<Options> {
 export type WarehouseReader = Pick<Engine, 'read' | 'latest'>;
 
 /** What a slice reads from. */
-export interface Source {
+export interface Source extends PullContext {
   /** One call to the service, with retries. */
   call<Request, Answer>(endpoint: Endpoint<Request, Answer>, request: Request): Promise<Answer>;
   /** Many calls in parallel; `work` gets a source whose calls are aborted by the first failure. */
@@ -49,22 +53,15 @@ export interface Source {
   map(load: Load): Promise<Mapped>;
   /** Prepares the records of one call at once, so that those of many calls are not held in memory together. */
   prepare(load: Load, how?: PrepareOptions): Promise<Prepared>;
-  /** A personal value in the form that a column stores, for lookups; null if the column may not store it. */
-  asStored(table: Table, column: string, value: string): string | null;
-  warehouse: WarehouseReader;
   /** A small fact about the service that outlives the run. */
   recall<Fact>(name: string): Promise<Fact | undefined>;
   remember<Fact>(name: string, fact: Fact): Promise<void>;
   /** Registers work to do once the slice is committed or has failed. */
   atEnd(work: () => void): void;
-  /** Length in bytes of the URL of a call. */
-  urlBytes<Request, Answer>(endpoint: Endpoint<Request, Answer>, request: Request): number;
   /** When the reading started; data that reaches the service later is not covered. */
   readAt: string;
   /** Folder for picture files. */
   images: string;
-  /** Time zone of local days. */
-  timezone: string;
 }
 
 /** The result of reading a slice; it is committed in one transaction. */
@@ -75,8 +72,15 @@ export interface SliceResult {
   covered?: readonly ScopedInterval[];
   /** Periods that must be read again although they were covered. */
   invalidated?: readonly ScopedInterval[];
-  /** Labels in the records that no row of the warehouse has. */
-  unknown?: readonly UnknownName[];
+  unknown?: UnknownLabels;
+}
+
+/** Labels in the records that no row of the warehouse has. */
+export interface UnknownLabels {
+  /** Name of the job that may pull the missing rows. */
+  job: string;
+  /** When the last of them was first seen. A pull that started then or later did not bring the rows. */
+  metAt: string;
 }
 
 /** The plan of a run. */
@@ -86,13 +90,9 @@ export interface Plan<Work> {
   invalidate?: (tx: Transaction) => Promise<void>;
 }
 
-export interface PullDeclaration<Options extends z.ZodObject, Work> {
-  /** One sentence for `roadbook jobs` and the documentation. */
-  meaning: string;
-  /** Default schedule, as cron fields. */
-  schedule: string;
-  /** The job's own options, each with a default. */
-  options: Options;
+export interface PullDeclaration<Options extends z.ZodObject, Work>
+  extends Omit<JobDeclaration<Options>, 'tables' | 'needs'>,
+    Pick<Job, 'slicesAtOnce'> {
   /** The call that returns the records (null if the job makes them itself), and the table, for each table it fills. */
   into: readonly Into[];
   coverage: CoverageBy;
@@ -107,8 +107,6 @@ export interface PullDeclaration<Options extends z.ZodObject, Work> {
   split?(slice: Slice<Work>, code: string): Slice<Work>[] | undefined;
   /** Estimated cost of a run when little is new; default: one call, and each record is read once. */
   cost?(options: z.output<Options>, load: Workload): Cost;
-  /** Most slices in memory at once, for a job whose slices make many calls; default: `service.concurrency`. */
-  slicesAtOnce?: number;
 }
 
 /** A column that holds the id of a row of another table. */

@@ -6,8 +6,7 @@ import type { Table } from '../../../../warehouse/schema/table.ts';
 import { dailySummary } from '../../../../warehouse/tables/daily-summary.ts';
 import { driver } from '../../../../warehouse/tables/driver.ts';
 import { vehicle } from '../../../../warehouse/tables/vehicle.ts';
-import type { UnknownName } from '../../../slice.ts';
-import type { Source } from '../../types.ts';
+import type { Source, UnknownLabels } from '../../types.ts';
 
 export type Subject = 'vehicle' | 'driver';
 
@@ -57,8 +56,8 @@ export async function unknownOwners(
   day: string,
   titles: readonly string[],
   { warehouse, asStored, readAt }: Source,
-): Promise<UnknownName[]> {
-  if (titles.length === 0) return [];
+): Promise<UnknownLabels | undefined> {
+  if (titles.length === 0) return undefined;
   const stored = titles.map((title) => asStored(dailySummary, 'title', title));
   const firstSeen: string[] = [];
   for (const part of chunks(stored, TITLES_PER_QUERY)) {
@@ -69,7 +68,7 @@ export async function unknownOwners(
   }
   // Instants of one format sort as text.
   const metAt = firstSeen.length < stored.length ? readAt : (firstSeen.toSorted().at(-1) ?? readAt);
-  return [{ job: DIMENSIONS[subject].table.pulledBy ?? '', metAt }];
+  return { job: DIMENSIONS[subject].table.pulledBy ?? '', metAt };
 }
 
 export interface OwnedDay {
