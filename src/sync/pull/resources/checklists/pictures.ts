@@ -44,68 +44,42 @@ interface ImageRecord {
 
 export const imageLoad = (records: readonly ImageRecord[]): Load => ({ table: image, records });
 
-/** Pictures that slices have claimed and not committed, by name. A claim resolves to undefined if the picture is stored. */
-type Claims = Map<string, Promise<ImageRecord | undefined>>;
-
-/** Claims are shared only by slices on the same warehouse connection: claims of another connection may never end. */
-const claimsOf = new WeakMap<WarehouseReader, Claims>();
+/**
+ * The fetches of slices that have not committed yet, by name. Shared only by slices on the same warehouse connection: a
+ * slice of another connection may never end.
+ */
+const fetchesOf = new WeakMap<WarehouseReader, Map<string, Promise<ImageRecord>>>();
 
 /** Fetches the pictures that `values` name and that are not stored yet. */
 export async function newPictures(values: readonly unknown[], source: Source, largestMb: number) {
-  const claimed: Claims = claimsOf.get(source.warehouse) ?? new Map();
-  claimsOf.set(source.warehouse, claimed);
-  const pictures: ImageRecord[] = [];
-  let names = [...new Set(values.filter(isName))];
-  while (names.length > 0) {
-    const others = names.filter((name) => claimed.has(name));
-    const waited = Promise.allSettled(others.map((name) => claimed.get(name)));
-    const free = names.filter((name) => !others.includes(name));
-    pictures.push(...(await fetchClaimed(free, claimed, source, largestMb)));
-    const results = await waited;
-    for (const each of results) if (each.status === 'fulfilled' && each.value) pictures.push(each.value);
-    // If another slice could not fetch a picture, this slice tries.
-    names = others.filter((_, index) => results[index]?.status === 'rejected');
-  }
-  return pictures;
+  const fetches = fetchesOf.get(source.warehouse) ?? new Map<string, Promise<ImageRecord>>();
+  fetchesOf.set(source.warehouse, fetches);
+  const names = await notStored([...new Set(values.filter(isName))], source.warehouse);
+  return source.mapCalls(names, async (hash, calling) => {
+    for (let other = fetches.get(hash); other !== undefined; other = fetches.get(hash)) {
+      try {
+        return await other;
+      } catch {
+        // The other slice could not fetch the picture, so this slice tries.
+        if (fetches.get(hash) === other) fetches.delete(hash);
+      }
+    }
+    const fetched = fetchPicture({ hash, attempts: 0 }, calling, largestMb);
+    fetches.set(hash, fetched);
+    source.atEnd(() => {
+      if (fetches.get(hash) === fetched) fetches.delete(hash);
+    });
+    return fetched;
+  });
 }
 
-/** Claims the names before the first await, so that no other slice fetches them in the meantime. */
-async function fetchClaimed(
-  names: readonly string[],
-  claimed: Claims,
-  source: Source,
-  largestMb: number,
-): Promise<ImageRecord[]> {
-  const claims = new Map(names.map((name) => [name, Promise.withResolvers<ImageRecord | undefined>()]));
-  const release = (): void => {
-    for (const [name, { promise }] of claims) if (claimed.get(name) === promise) claimed.delete(name);
-  };
-  for (const [name, { promise }] of claims) {
-    // If no other slice waits for the claim, its rejection must not be unhandled.
-    promise.catch(() => undefined);
-    claimed.set(name, promise);
-  }
-  source.atEnd(release);
-  try {
-    const wanted = await notStored(names, source.warehouse);
-    const pictures = await fetchPictures(wanted, source, largestMb);
-    const byName = new Map(pictures.map((picture) => [picture.hash, picture]));
-    for (const [name, { resolve }] of claims) resolve(byName.get(name));
-    return pictures;
-  } catch (error) {
-    release();
-    for (const { reject } of claims.values()) reject(error);
-    throw error;
-  }
-}
-
-async function notStored(names: readonly string[], warehouse: WarehouseReader): Promise<WantedPicture[]> {
+async function notStored(names: readonly string[], warehouse: WarehouseReader): Promise<string[]> {
   const known = new Set<string>();
   for (const part of chunks(names, NAMES_PER_QUERY)) {
     const rows = await warehouse.read((sql) => sql(image.name).whereIn('hash', part).select('hash'));
     for (const { hash } of rows) known.add(hash);
   }
-  return names.filter((hash) => !known.has(hash)).map((hash) => ({ hash, attempts: 0 }));
+  return names.filter((hash) => !known.has(hash));
 }
 
 /** A value that no warehouse can store or no URL can hold is not a name. */
@@ -132,17 +106,17 @@ export async function picturesToRetry(warehouse: WarehouseReader, now: number): 
 }
 
 export const fetchPictures = (wanted: readonly WantedPicture[], source: Source, largestMb: number) =>
-  source.mapCalls(wanted, (one, calling) => fetchPicture(one, calling, largestMb * BYTES_PER_MB));
+  source.mapCalls(wanted, (one, calling) => fetchPicture(one, calling, largestMb));
 
 async function fetchPicture(
   { hash, attempts }: WantedPicture,
   source: Source,
-  largestBytes: number,
+  largestMb: number,
 ): Promise<ImageRecord> {
   const record = { hash, fetched_at: source.readAt, attempts: attempts + 1 };
   try {
     const { bytes, contentType } = await source.call(checklistPicture, { picture: hash });
-    if (bytes.length > largestBytes) return { ...record, error: 'picture_too_large' };
+    if (bytes.length > largestMb * BYTES_PER_MB) return { ...record, error: 'picture_too_large' };
     const stored = await storePicture(source.images, bytes, contentType);
     return { ...record, ...stored, content_type: contentType };
   } catch (error) {
