@@ -6,7 +6,7 @@
 import { chunks } from '../../../core/chunks.ts';
 import { yieldToEventLoop } from '../../../core/event-loop.ts';
 import type { InvalidRecord } from '../../../warehouse/control/quarantine.ts';
-import type { Engine, Row, Scalar, WrittenRows } from '../../../warehouse/engine.ts';
+import type { Engine, Row, WrittenRows } from '../../../warehouse/engine.ts';
 import { createKeySet, type KeySet, keyPositions, keyText } from '../../../warehouse/load/key-set.ts';
 import { insideOf } from '../../../warehouse/load/vanished.ts';
 import type { Privacy } from '../../../warehouse/privacy/privacy.ts';
@@ -146,13 +146,6 @@ const rangesOf = (table: Table, refreshes: readonly FullRefreshRange[]): Range[]
 const insideEach = (ranges: readonly Range[]): ReadonlyMap<FullRefreshRange, number> =>
   new Map(ranges.map(({ refresh, rows }) => [refresh, rows]));
 
-/** Groups by one key column after the other. */
-function lastOfEachKey(rows: readonly Row[], [position = 0, ...others]: readonly number[]): Row[] {
-  if (others.length > 0) {
-    const groups = Map.groupBy(rows, (row) => row[position]);
-    return [...groups.values()].flatMap((group) => lastOfEachKey(group, others));
-  }
-  const last = new Map<Scalar | undefined, Row>();
-  for (const row of rows) last.set(row[position], row);
-  return [...last.values()];
-}
+const lastOfEachKey = (rows: readonly Row[], positions: readonly number[]): Row[] => [
+  ...new Map(rows.map((row) => [JSON.stringify(positions.map((at) => row[at])), row])).values(),
+];

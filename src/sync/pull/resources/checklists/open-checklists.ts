@@ -1,6 +1,7 @@
 // Selects the checklists whose answers must be read: those that are new, changed or back after they were missing, whose
 // answers are not stored, or that are younger than `settle`. No other checklist is read again.
 import { isDeepStrictEqual } from 'node:util';
+import { chunks } from '../../../../core/chunks.ts';
 import { isoInstant } from '../../../../core/time/clock.ts';
 import type { Row, Scalar } from '../../../../warehouse/engine.ts';
 import { recordColumns } from '../../../../warehouse/schema/table.ts';
@@ -29,12 +30,9 @@ export async function openChecklists(
   const { rows } = await map(summaries);
   const settledBefore = isoInstant(Date.parse(readAt) - settleMs);
   const open: OpenChecklist[] = [];
-  for (let start = 0; start < rows.length; start += IDS_PER_QUERY) {
-    const part = rows.slice(start, start + IDS_PER_QUERY);
-    const loaded = await loadedBefore(
-      part.map((row) => cell(row, 'id') as RecordId),
-      warehouse,
-    );
+  for (const part of chunks(rows, IDS_PER_QUERY)) {
+    const ids = part.map((row) => cell(row, 'id') as RecordId);
+    const loaded = await loadedBefore(ids, warehouse);
     for (const row of part) {
       const id = cell(row, 'id');
       const stored = loaded.get(String(id));

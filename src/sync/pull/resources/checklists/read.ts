@@ -10,7 +10,7 @@ import type { Slice } from '../../../slice.ts';
 import { TOO_MANY } from '../../plan/slice-scale.ts';
 import { halvedWindow } from '../../plan/window-slices.ts';
 import { goneFrom } from '../../presets/unlisted.ts';
-import type { RecordId } from '../../records/record-id.ts';
+import { type RecordId, withRequested } from '../../records/record-id.ts';
 import type { SliceResult, Source } from '../../types.ts';
 import { type OpenChecklist, openChecklists } from './open-checklists.ts';
 import { fetchPictures, imageLoad, newPictures } from './pictures.ts';
@@ -58,14 +58,7 @@ async function readOpened(some: readonly OpenChecklist[], source: Source, option
 
 async function readAnswers(id: RecordId, source: Source): Promise<unknown[]> {
   const records = await source.call(checklistAnswers, { id, includes: [...INCLUDES] });
-  return records.map((record) => withChecklist(record, id));
-}
-
-/** An answer without a checklist id belongs to the requested checklist. */
-function withChecklist(record: unknown, id: RecordId): unknown {
-  if (typeof record !== 'object' || record === null || Array.isArray(record)) return record;
-  const own = (record as { checklist_id?: unknown }).checklist_id;
-  return own === undefined || own === null ? { ...record, checklist_id: id } : record;
+  return records.map((record) => withRequested(record, 'checklist_id', id));
 }
 
 const pictureOf = (answer: unknown): unknown => (answer as { picture?: unknown } | null)?.picture;

@@ -4,7 +4,7 @@
 // because its share was missing in them.
 import { chunks } from '../../../../core/chunks.ts';
 import { dailySummary as summaryCall } from '../../../../fleet/endpoints/daily-summary.ts';
-import { coverageOf, type Interval } from '../../../../warehouse/control/coverage.ts';
+import { coverageOf, type ScopedInterval } from '../../../../warehouse/control/coverage.ts';
 import { knownIds } from '../../../../warehouse/queries/dimension-keys.ts';
 import { vehicle } from '../../../../warehouse/tables/vehicle.ts';
 import type { Cost, Workload } from '../../../job.ts';
@@ -52,14 +52,6 @@ export async function planDailySummaries(context: PlanContext<SummaryOptions>): 
   const coverage = await coverageOf(warehouse, context.coverageName);
   const vehicles = (await knownIds(warehouse, vehicle)).filter(canBeAsked);
   if (vehicles.length === 0) return { slices: [] };
-  // Cached, because computing local days is slow: most vehicles have the same coverage, and most days the same vehicles.
-  const daysOf = onceForEach(JSON.stringify, (covered: Interval[]) =>
-    localDays(spansToRead({ now, ...options, period, covered }), timezone),
-  );
-  const sharedOf = onceForEach(withoutDay, (work: SummaryWork) => ({
-    scopes: scopesOf(work),
-    calls: callsOf(work, context).length,
-  }));
   const days = localDays([{ begin: now - options.since, end: now }], timezone);
   const dueFor = async (subject: Subject): Promise<SummaryWork[]> => {
     const byDay = new Map<string, { day: LocalDay; ids: Set<number> }>();
@@ -68,7 +60,12 @@ export async function planDailySummaries(context: PlanContext<SummaryOptions>): 
       byDay.set(day.date, due);
       due.ids.add(id);
     };
-    for (const id of vehicles) for (const day of daysOf(coverage.get(scopeOf(subject, id)) ?? [])) add(day, id);
+    // Computing local days is slow, and most vehicles have the same coverage.
+    const alike = Map.groupBy(vehicles, (id) => JSON.stringify(coverage.get(scopeOf(subject, id)) ?? []));
+    for (const [covered, ids] of alike) {
+      const spans = spansToRead({ now, ...options, period, covered: JSON.parse(covered) });
+      for (const day of localDays(spans, timezone)) for (const id of ids) add(day, id);
+    }
     const owned = period === undefined ? await daysWithKnownOwner(subject, days[0]?.date ?? '', context) : [];
     for (const { date, owner } of owned) {
       const day = days.find((each) => each.date === date);
@@ -76,35 +73,26 @@ export async function planDailySummaries(context: PlanContext<SummaryOptions>): 
     }
     return [...byDay.values()]
       .sort((a, b) => a.day.begin - b.day.begin)
-      .map(({ day, ids }) => ({ subject, day, vehicles: [...ids] }));
+      .map(({ day, ids }) => ({ subject, day, vehicles: [...ids].sort((a, b) => a - b) }));
   };
   const works = [
     ...(await dueFor('vehicle')).flatMap(inBoundedSlices),
     // The figures of a driver are over all vehicles, so one slice must include all vehicles.
     ...(await dueFor('driver')).map((work) => ({ ...work, vehicles })),
   ];
-  const slices = works.map((work) => {
+  // Most days have the same vehicles, and share the list of their scopes.
+  const shared = new Map<string, SliceFacts>();
+  const slices = works.map(({ day, ...group }) => {
     // Scale the actual number of vehicles: if calls were never full, scaling MOST_VEHICLES would not make them smaller.
-    const most = Math.ceil(Math.min(MOST_VEHICLES, work.vehicles.length) * scale);
-    return sliceOf({ ...work, most }, sharedOf({ ...work, most }));
+    const most = Math.ceil(Math.min(MOST_VEHICLES, group.vehicles.length) * scale);
+    const work = { ...group, day, most };
+    const name = JSON.stringify(group);
+    const facts = shared.get(name) ?? { scopes: scopesOf(work), calls: callsOf(work, context).length };
+    shared.set(name, facts);
+    return sliceOf(work, facts);
   });
   return { slices };
 }
-
-function onceForEach<Argument, Result>(
-  nameOf: (argument: Argument) => string,
-  work: (argument: Argument) => Result,
-): (argument: Argument) => Result {
-  const results = new Map<string, Result>();
-  return (argument) => {
-    const name = nameOf(argument);
-    const result = results.get(name) ?? work(argument);
-    results.set(name, result);
-    return result;
-  };
-}
-
-const withoutDay = ({ day: _, ...work }: SummaryWork): string => JSON.stringify(work);
 
 const inBoundedSlices = (work: SummaryWork): SummaryWork[] =>
   chunks(work.vehicles, VEHICLES_PER_SLICE).map((vehicles, _, all) => ({
@@ -113,8 +101,10 @@ const inBoundedSlices = (work: SummaryWork): SummaryWork[] =>
     isPart: all.length > 1,
   }));
 
+type SliceFacts = Pick<ScopedInterval, 'scopes'> & Required<Pick<Slice, 'calls'>>;
+
 /** `staysDue`, because a day that could not be read again must not count as final. */
-function sliceOf(work: SummaryWork, { scopes, calls }: { scopes: string[]; calls: number }): Slice<SummaryWork> {
+function sliceOf(work: SummaryWork, { scopes, calls }: SliceFacts): Slice<SummaryWork> {
   const { subject, day, vehicles, isPart } = work;
   const part = isPart === true ? ` ${vehicles[0]}-${vehicles.at(-1)} (${vehicles.length})` : '';
   return {

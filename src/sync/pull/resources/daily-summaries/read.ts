@@ -1,5 +1,6 @@
 // Reads one slice of daily summaries: a day of vehicles or of drivers, in as few calls as their URLs allow. Adds the day
 // and the owner to the rows.
+import { isJsonObject } from '../../../../core/glossary.ts';
 import { dailySummary as summaryCall } from '../../../../fleet/endpoints/daily-summary.ts';
 import type { RowRange } from '../../../../warehouse/engine.ts';
 import { dailySummary } from '../../../../warehouse/tables/daily-summary.ts';
@@ -41,8 +42,5 @@ function rangeOf({ subject, day, vehicles }: SummaryWork): RowRange {
   return subject === 'vehicle' ? { ...range, vehicle_id: { in: vehicles } } : range;
 }
 
-function dated(record: unknown, { subject, day }: SummaryWork, { ownerOf }: Owners): unknown {
-  if (typeof record !== 'object' || record === null || Array.isArray(record)) return record;
-  const owner = ownerOf(titleOf(record));
-  return { ...record, day: day.date, subject, [`${subject}_id`]: owner };
-}
+const dated = (record: unknown, { subject, day }: SummaryWork, { ownerOf }: Owners): unknown =>
+  isJsonObject(record) ? { ...record, day: day.date, subject, [`${subject}_id`]: ownerOf(titleOf(record)) } : record;

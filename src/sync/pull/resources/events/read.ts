@@ -9,6 +9,7 @@ import { recordColumns } from '../../../../warehouse/schema/table.ts';
 import { event } from '../../../../warehouse/tables/event.ts';
 import type { Slice } from '../../../slice.ts';
 import { intervalOf, type Span, without } from '../../plan/windows.ts';
+import { withRequested } from '../../records/record-id.ts';
 import type { FullRefreshRange } from '../../records/types.ts';
 import type { SliceResult, Source } from '../../types.ts';
 import { categoriesOf, type EventOptions, type EventWork, eventRequest, eventScope } from './plan.ts';
@@ -25,7 +26,7 @@ export async function readEvents(
   const firsts = firstOfEach(spans);
   const loads = await source.mapCalls(categories, async (category, { call, prepare }) => {
     const answer = await call(events, eventRequest(vehicles, spans, category));
-    const records = answer.map((record) => withCategory(record, category));
+    const records = answer.map((record) => withRequested(record, 'event_category', category));
     return prepare({ table: event, endpoint: events, records }, { fullRefresh, each: firsts.note });
   });
   return {
@@ -49,13 +50,6 @@ const widened = ({ vehicles, spans, reads = [] }: EventWork, { warehouse }: Sour
       return { begin: earliest === undefined ? begin : Date.parse(earliest), end };
     }),
   );
-
-/** A record without a category belongs to the requested category. */
-function withCategory(record: unknown, category: number): unknown {
-  if (typeof record !== 'object' || record === null || Array.isArray(record)) return record;
-  const own = (record as { event_category?: unknown }).event_category;
-  return own === undefined || own === null ? { ...record, event_category: category } : record;
-}
 
 /** Only rows that lie completely in the period: how the service treats the others is not documented. */
 function refreshOf(span: Span, vehicles: number[], categories: number[]): FullRefreshRange {
