@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import { EVENT_CATEGORIES, ROUTE_PLAN_STATUSES, ROUTE_POINT_STATUSES } from '../../core/code-lists.ts';
 import { isoInstant } from '../../core/time/clock.ts';
+import { localDate, periodOf } from '../../sync/pull/plan/local-days.ts';
 import {
   dayEvents,
   dayPlans,
@@ -13,7 +14,6 @@ import {
 } from '../../warehouse/queries/delivery-day.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { dayChart, LATE_MS } from './day-chart.ts';
-import { localDayOf, periodOf } from './local-day.ts';
 import { query } from './page-query.ts';
 
 const MOST_VEHICLES = 20;
@@ -24,16 +24,14 @@ const knownDay = z.iso.date().refine((day) => day >= '1970-01-01' && day < '2200
 const names = (list: readonly { name: string; code?: string; id?: number }[]): Record<string, string> =>
   Object.fromEntries(list.map(({ code, id, name }) => [String(code ?? id), name]));
 
-export function today({
-  engine,
-  clock,
-  running,
-}: Pick<StatusServerDependencies, 'engine' | 'clock' | 'running'>): Hono {
+type TodayApiDependencies = Pick<StatusServerDependencies, 'engine' | 'clock' | 'running'>;
+
+export function today({ engine, clock, running }: TodayApiDependencies): Hono {
   const app = new Hono();
 
   app.get('/today', async (c) => {
     const { timezone } = running().config;
-    const current = localDayOf(clock.now(), timezone);
+    const current = localDate(clock.now(), timezone);
     const { day } = query(c, { day: knownDay.default(current) });
     const period = periodOf(day, timezone);
     const [plans, stops, events] = await Promise.all([

@@ -2,7 +2,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { isoInstant } from '../../core/time/clock.ts';
 import { isClockChangeDay, type Schedule, ticksAfter } from '../../schedule/ticks.ts';
-import { localDayOf, periodOf } from '../api/local-day.ts';
+import { localDate, periodOf } from '../../sync/pull/plan/local-days.ts';
 
 export interface PreviewDay {
   /** Local date in the zone of the schedule. */
@@ -19,31 +19,16 @@ const MOST_TIMES = 24;
 /** Counting stops at this many ticks a day; a schedule for every second has more. */
 const MOST_TICKS = 1_500;
 
-/** Future days do not change, and counting the ticks of a frequent schedule takes a while. */
-const cache = new Map<string, PreviewDay>();
-const MOST_CACHED = 1_000;
-
 export function schedulePreview(schedule: Schedule, nowMs: number): PreviewDay[] {
-  const today = Temporal.PlainDate.from(localDayOf(nowMs, schedule.timezone));
-  return Array.from({ length: DAYS }, (_, n) => {
-    const day = today.add({ days: n }).toString();
-    return n === 0 ? previewDay(schedule, day, nowMs) : cachedDay(schedule, day);
-  });
+  const today = Temporal.PlainDate.from(localDate(nowMs, schedule.timezone));
+  return Array.from({ length: DAYS }, (_, n) => previewDay(schedule, today.add({ days: n }).toString(), nowMs));
 }
 
-function cachedDay(schedule: Schedule, day: string): PreviewDay {
-  const key = JSON.stringify([schedule.cron, schedule.timezone, day]);
-  const preview = cache.get(key) ?? previewDay(schedule, day, Number.NEGATIVE_INFINITY);
-  if (cache.size >= MOST_CACHED) cache.clear();
-  cache.set(key, preview);
-  return preview;
-}
-
-function previewDay(schedule: Schedule, day: string, afterMs: number): PreviewDay {
+function previewDay(schedule: Schedule, day: string, nowMs: number): PreviewDay {
   const { from, to } = periodOf(day, schedule.timezone);
   const toMs = Date.parse(to);
   const ticks: number[] = [];
-  for (const tick of ticksAfter(schedule, Math.max(Date.parse(from) - 1, afterMs))) {
+  for (const tick of ticksAfter(schedule, Math.max(Date.parse(from) - 1, nowMs))) {
     if (tick >= toMs || ticks.length > MOST_TICKS) break;
     ticks.push(tick);
   }

@@ -1,5 +1,6 @@
 // Local days of a zone as spans of time; a day is 23, 24 or 25 hours long.
 import { Temporal } from 'temporal-polyfill';
+import { isoInstant } from '../../../core/time/clock.ts';
 import type { Span } from './windows.ts';
 
 export interface LocalDay extends Span {
@@ -10,6 +11,13 @@ export interface LocalDay extends Span {
 /** YYYY-MM-DD of an instant. */
 export const localDate = (ms: number, timezone: string): string =>
   Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone).toPlainDate().toString();
+
+/** From the first instant of the day to that of the next. */
+export function periodOf(day: string, timezone: string): { from: string; to: string } {
+  const date = Temporal.PlainDate.from(day);
+  const startOf = (each: Temporal.PlainDate): string => isoInstant(each.toZonedDateTime(timezone).epochMilliseconds);
+  return { from: startOf(date), to: startOf(date.add({ days: 1 })) };
+}
 
 /** The local days that overlap any of the spans, each once, in order. */
 export function localDays(spans: readonly Span[], timezone: string): LocalDay[] {
