@@ -11,23 +11,14 @@ const TIMEOUT_MS = 10_000;
 const LONGEST_PAUSE_MS = 30_000;
 const POLICY: RetryPolicy = { attempts: 4, baseMs: 1_000, capMs: 15_000, deadlineMs: 90_000 };
 const RETRIABLE: readonly number[] = [408, 425, 429];
-
-export interface WebhookDependencies {
-  clock: Clock;
-  signal?: AbortSignal;
-}
+const HINT = 'Check alerts.webhook; test it with `roadbook doctor --alert`.';
 
 export const sendToWebhook = (
   address: string,
   message: JsonObject,
-  { clock, signal }: WebhookDependencies,
+  { clock, signal }: { clock: Clock; signal?: AbortSignal },
 ): Promise<void> =>
-  retry(() => sendOnce(address, message, clock, signal), {
-    clock,
-    random: Math.random,
-    policy: POLICY,
-    signal,
-  });
+  retry(() => sendOnce(address, message, clock, signal), { clock, random: Math.random, policy: POLICY, signal });
 
 async function sendOnce(address: string, message: JsonObject, clock: Clock, signal?: AbortSignal) {
   // Imported with the first message: most daemons send none.
@@ -44,10 +35,12 @@ async function sendOnce(address: string, message: JsonObject, clock: Clock, sign
     })
     .catch((error: { code?: unknown }) => {
       signal?.throwIfAborted();
-      throw unreachable(String(error.code));
+      throw new Retriable(`The alert webhook cannot be reached (${error.code})`, { code: 'alert_failed', hint: HINT });
     });
   if (statusCode >= 200 && statusCode <= 299) return;
-  if (statusCode < 500 && !RETRIABLE.includes(statusCode)) throw rejected(statusCode);
+  if (statusCode < 500 && !RETRIABLE.includes(statusCode)) {
+    throw new Fatal(`The alert webhook rejected the message (${statusCode})`, { code: 'alert_refused', hint: HINT });
+  }
   const pauseMs = retryAfterMs(headers['retry-after'], clock.now());
   throw new Retriable(`The alert webhook answered ${statusCode}`, {
     code: 'alert_failed',
@@ -55,11 +48,3 @@ async function sendOnce(address: string, message: JsonObject, clock: Clock, sign
     ...(pauseMs !== undefined && { pauseMs: Math.min(pauseMs, LONGEST_PAUSE_MS) }),
   });
 }
-
-const HINT = 'Check alerts.webhook; test it with `roadbook doctor --alert`.';
-
-const unreachable = (code: string): Retriable =>
-  new Retriable(`The alert webhook cannot be reached (${code})`, { code: 'alert_failed', hint: HINT });
-
-const rejected = (status: number): Fatal =>
-  new Fatal(`The alert webhook rejected the message (${status})`, { code: 'alert_refused', hint: HINT });

@@ -138,10 +138,12 @@ async function namedEntry({ kind, code, use }: z.output<typeof entryRequest>, { 
 }
 
 const LARGEST_BODY = 4_096;
+const TOO_LARGE = 'The body is larger than 4 KiB or has no Content-Length';
 
 async function body<T>(c: Context, schema: z.ZodType<T>): Promise<T> {
   const length = c.req.header('content-length');
-  if (length === undefined || Number(length) > LARGEST_BODY) throw tooLarge();
+  if (length === undefined || Number(length) > LARGEST_BODY)
+    throw new ApiError(413, 'too_large', TOO_LARGE, 'Send only the fields of the action.');
   const parsed = schema.safeParse(await c.req.json().catch(() => undefined));
   if (parsed.success) return parsed.data;
   const hint = 'Send JSON, as in {"kind": "route_plans", "code": "…"}, {"states": ["rejected"]} or {"id": "…"}.';
@@ -150,11 +152,3 @@ async function body<T>(c: Context, schema: z.ZodType<T>): Promise<T> {
 
 const notFound = (message: string): ApiError =>
   new ApiError(404, 'not_found', message, 'Reload the list; it may have changed.');
-
-const tooLarge = (): ApiError =>
-  new ApiError(
-    413,
-    'too_large',
-    'The body is larger than 4 KiB or has no Content-Length',
-    'Send only the fields of the action.',
-  );

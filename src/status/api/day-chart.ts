@@ -6,30 +6,6 @@ const BIN_MS = 1_800_000;
 export const LATE_MS = 900_000;
 const MOST_LATE = 100;
 
-export interface LateStop {
-  id: number;
-  route_plan_id: number;
-  name: string | null;
-  status: string | null;
-  time_scheduled: string;
-  executed_at: string | null;
-  late_seconds: number;
-}
-
-export interface DayChart {
-  /** Ends of the half hours, in epoch seconds, up to now. */
-  at: number[];
-  /** Stops in each state at each instant of `at`. */
-  states: Record<string, number[]>;
-  /** Cumulative number of planned stops, for all half hours of the day. */
-  planned: { at: number[]; count: number[] };
-  /** Cumulative number of done stops, on the time axis of `at`. */
-  done: number[];
-  byStatus: Record<string, number>;
-  lateCount: number;
-  late: LateStop[];
-}
-
 /**
  * When a stop left the state `open`, in ms; undefined while it is open. Without an execution time, the time at which the
  * change was read is used. That may be days later, so it is limited to the end of the day.
@@ -39,7 +15,7 @@ function doneAt({ status, executed_at, changed_at }: DayStop, toMs: number): num
   return status === null || status === 'P' ? undefined : Math.min(Date.parse(changed_at), toMs - 1);
 }
 
-export function dayChart(stops: readonly DayStop[], period: { from: string; to: string }, nowMs: number): DayChart {
+export function dayChart(stops: readonly DayStop[], period: { from: string; to: string }, nowMs: number) {
   const fromMs = Date.parse(period.from);
   const toMs = Date.parse(period.to);
   const ends = binEnds(fromMs, toMs);
@@ -49,21 +25,25 @@ export function dayChart(stops: readonly DayStop[], period: { from: string; to: 
     const atMs = doneAt(stop, toMs);
     return atMs === undefined ? [] : [{ status: stop.status ?? 'P', atMs }];
   });
-  const states = Map.groupBy(done, ({ status }) => status);
-  const allDone = growth(done.map(({ atMs }) => atMs)).slice(0, past);
+  const growthSoFar = (some: typeof done): number[] => growth(some.map(({ atMs }) => atMs)).slice(0, past);
+  const allDone = growthSoFar(done);
+  const byState = Map.groupBy(done, ({ status }) => status).entries();
+  const states: Record<string, number[]> = {
+    ...Object.fromEntries(byState.map(([status, some]) => [status, growthSoFar(some)])),
+    open: allDone.map((count) => stops.length - count),
+  };
   const late = lateStops(stops, nowMs);
   return {
+    /** Ends of the half hours, in epoch seconds, up to now. */
     at: ends.slice(0, past).map(toSeconds),
-    states: {
-      ...Object.fromEntries(
-        [...states].map(([status, each]) => [status, growth(each.map(({ atMs }) => atMs)).slice(0, past)]),
-      ),
-      open: allDone.map((count) => stops.length - count),
-    },
+    /** Stops in each state at each instant of `at`. */
+    states,
+    /** Cumulative number of planned stops, for all half hours of the day. */
     planned: {
       at: ends.map(toSeconds),
       count: growth(stops.flatMap(({ time_scheduled: at }) => (at === null ? [] : [Date.parse(at)]))),
     },
+    /** Cumulative number of done stops, on the time axis of `at`. */
     done: allDone,
     byStatus: countByValue(stops.map(({ status }) => status ?? 'P')),
     lateCount: late.length,
@@ -73,14 +53,10 @@ export function dayChart(stops: readonly DayStop[], period: { from: string; to: 
 
 /** The number of instants before the end of each bin. Instants before the first bin count in the first one. */
 function cumulated(instants: readonly number[], fromMs: number, bins: number): number[] {
-  const counts = new Array<number>(bins).fill(0);
-  for (const ms of instants) {
-    const bin = Math.max(0, Math.floor((ms - fromMs) / BIN_MS));
-    if (bin < bins) counts[bin] = (counts[bin] ?? 0) + 1;
-  }
+  const inBin = Map.groupBy(instants, (ms) => Math.max(0, Math.floor((ms - fromMs) / BIN_MS)));
   let sum = 0;
-  return counts.map((count) => {
-    sum += count;
+  return Array.from({ length: bins }, (_, bin) => {
+    sum += inBin.get(bin)?.length ?? 0;
     return sum;
   });
 }
@@ -91,18 +67,19 @@ function binEnds(fromMs: number, toMs: number): number[] {
   return Array.from({ length: Math.ceil((toMs - fromMs) / BIN_MS) }, (_, n) => fromMs + (n + 1) * BIN_MS);
 }
 
-const countByValue = (words: readonly string[]): Record<string, number> => {
-  const counts: Record<string, number> = {};
-  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
-  return counts;
-};
+const countByValue = (words: readonly string[]): Record<string, number> =>
+  Object.fromEntries(
+    Map.groupBy(words, (word) => word)
+      .entries()
+      .map(([word, all]) => [word, all.length]),
+  );
 
 /** The latest first. Stops that the office recorded by hand (M) are left out: their time is not that of the visit. */
-function lateStops(stops: readonly DayStop[], nowMs: number): LateStop[] {
+function lateStops(stops: readonly DayStop[], nowMs: number) {
   return stops
     .flatMap(({ changed_at: _, ...stop }) => {
       if (stop.time_scheduled === null || stop.status === 'M') return [];
-      const isOpen = stop.executed_at === null && (stop.status === null || stop.status === 'P');
+      const isOpen = stop.status === null || stop.status === 'P';
       if (stop.executed_at === null && !isOpen) return [];
       const endMs = stop.executed_at === null ? nowMs : Date.parse(stop.executed_at);
       const lateMs = endMs - Date.parse(stop.time_scheduled);

@@ -11,11 +11,6 @@ export interface Check {
   words: string;
 }
 
-export interface Readiness {
-  ready: boolean;
-  checks: { warehouse: Check; disk: Check; lease: Check };
-}
-
 /** With less free space a load may fail halfway. */
 const LEAST_FREE_BYTES = 100 * 1024 ** 2;
 /** The probe must answer even if the warehouse does not. */
@@ -24,9 +19,10 @@ const LONGEST_WAIT_MS = 5_000;
 /** A lease without a heartbeat for this long should have been taken over, so no live daemon can take it over. */
 const DEAD_LEASE_MS = 60_000;
 
+type Observer = ReturnType<typeof createObserver>;
 type ReadinessDependencies = Pick<StatusServerDependencies, 'engine' | 'clock' | 'redactor' | 'running'>;
 
-export function createReadiness(dependencies: ReadinessDependencies): () => Promise<Readiness> {
+export function createReadiness(dependencies: ReadinessDependencies) {
   const observer = createObserver(dependencies.clock);
   return async () => {
     const [warehouse, lease, disk] = await Promise.all([
@@ -45,10 +41,7 @@ async function checkWarehouse({ engine }: ReadinessDependencies): Promise<Check>
 }
 
 /** Watches whether each heartbeat counter changes. Heartbeat times are not compared: the holder's clock may differ. */
-async function checkLeases(
-  { engine }: ReadinessDependencies,
-  observer: ReturnType<typeof createObserver>,
-): Promise<Check> {
+async function checkLeases({ engine }: ReadinessDependencies, observer: Observer): Promise<Check> {
   const held = (await readLeases(engine)).flatMap(({ name, holder, beat }) =>
     holder === null ? [] : [{ name, id: holder, beat }],
   );
@@ -78,8 +71,5 @@ async function checkDisk({ engine, running }: ReadinessDependencies): Promise<Ch
   const facts = await engine.inspect?.();
   const folders = [facts?.folder, running().config.warehouse.images].filter((folder) => typeof folder === 'string');
   const { folder, bytes } = await leastFree(folders);
-  return {
-    ok: bytes >= LEAST_FREE_BYTES,
-    words: `${Math.round(bytes / 1024 ** 2)} MiB free at ${folder}`,
-  };
+  return { ok: bytes >= LEAST_FREE_BYTES, words: `${Math.round(bytes / 1024 ** 2)} MiB free at ${folder}` };
 }

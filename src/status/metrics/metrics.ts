@@ -8,11 +8,6 @@ import { singleFlight } from '../server/single-flight.ts';
 import { GAUGES, type GaugeFacts } from './gauges.ts';
 import { runCounters } from './run-counters.ts';
 
-export interface Metrics {
-  contentType: string;
-  text(): Promise<string>;
-}
-
 interface MetricsDependencies extends Pick<StatusServerDependencies, 'engine' | 'clock' | 'version' | 'jobs'> {
   /** When this process started to count runs. */
   beganAt: string;
@@ -21,7 +16,7 @@ interface MetricsDependencies extends Pick<StatusServerDependencies, 'engine' | 
 /** Gauges of the library with the suffix `_total`, which is reserved for counters. */
 const MISNAMED = ['active_resources_total', 'active_handles_total', 'active_requests_total'];
 
-export function createMetrics(dependencies: MetricsDependencies, facts: () => Promise<StatusFacts>): Metrics {
+export function createMetrics(dependencies: MetricsDependencies, facts: () => Promise<StatusFacts>) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'roadbook_' });
   for (const name of MISNAMED) registry.removeSingleMetric(`roadbook_nodejs_${name}`);

@@ -53,13 +53,12 @@ export function runCounters(registry: Registry, dependencies: CounterDependencie
 
 /** Returns the runs that ended since the last call. */
 function newlyEnded({ engine, clock, beganAt }: CounterDependencies): () => Promise<RunRow[]> {
-  let counted = new Map<string, string>();
+  let counted = new Set<string>();
   return async () => {
     const horizon = isoInstant(clock.now() - LATE_MS);
     const ended = await runsEndedAfter(engine, horizon > beganAt ? horizon : beganAt);
     const fresh = ended.filter(({ run_id }) => !counted.has(run_id));
-    const all = [...counted, ...fresh.map((run): [string, string] => [run.run_id, run.finished_at ?? ''])];
-    counted = new Map(all.filter(([, finishedAt]) => finishedAt > horizon));
+    counted = new Set(ended.map(({ run_id }) => run_id));
     return fresh;
   };
 }
