@@ -5,7 +5,7 @@ import type { LoadMetadata, Row, RowRange, Transaction } from '../engine.ts';
 import { recordColumns, type Table } from '../schema/table.ts';
 
 export interface ReadRows {
-  /** Number of distinct loaded keys inside the range. */
+  /** Number of distinct loaded keys inside the range; 0 if not counted, so that the keys decide. */
   inside: number;
   /** The keys of all loaded rows and of invalid records. */
   keys(): Row[];
