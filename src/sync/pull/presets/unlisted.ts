@@ -9,13 +9,6 @@ import { askableId, canBeAsked, idOf, type RecordId } from '../records/record-id
 import type { FullRefreshRange } from '../records/types.ts';
 import type { Source } from '../types.ts';
 
-export interface Unlisted {
-  /** The records that the search did not return. Includes invalid ones, so that each is loaded or quarantined. */
-  found: unknown[];
-  /** Identifiers that the service no longer knows. */
-  gone: RecordId[];
-}
-
 /** The range of rows that belong to vanished records; `column` holds the record's identifier. */
 export const goneFrom = (table: Table, column: string, gone: readonly RecordId[]): FullRefreshRange[] =>
   gone.length === 0 ? [] : [{ table, range: { [column]: { in: [...gone] } }, isSure: true }];
@@ -23,12 +16,16 @@ export const goneFrom = (table: Table, column: string, gone: readonly RecordId[]
 /** Most calls by id in one slice. If more are due, each run takes another sample. */
 const MOST_CALLS = 200;
 
+/**
+ * `found` are the records that the search did not return, invalid ones included, so that each is loaded or quarantined.
+ * `gone` are the ids that the service no longer knows.
+ */
 export async function readUnlisted(
   endpoint: ListEndpoint<{ id: RecordId }>,
   held: readonly RecordId[],
   listed: readonly unknown[],
   source: Source,
-): Promise<Unlisted> {
+): Promise<{ found: unknown[]; gone: RecordId[] }> {
   const seen = new Set(listed.map(idOf));
   const unseen = held.filter((id) => !seen.has(String(id)) && canBeAsked(id));
   const isNew = (record: unknown): boolean => askableId(record) === undefined || !seen.has(idOf(record));

@@ -2,12 +2,11 @@
 // commits together with its answers, and with its pictures or their errors.
 
 import { chunks } from '../../../../core/chunks.ts';
-import { Skippable } from '../../../../core/errors.ts';
 import { checklistAnswers } from '../../../../fleet/endpoints/checklist-answers.ts';
 import { checklist } from '../../../../warehouse/tables/checklist.ts';
 import { checklistAnswer } from '../../../../warehouse/tables/checklist-answer.ts';
 import type { Slice } from '../../../slice.ts';
-import { TOO_MANY } from '../../plan/slice-scale.ts';
+import { tooMany } from '../../plan/slice-scale.ts';
 import { halvedWindow } from '../../plan/window-slices.ts';
 import { goneFrom } from '../../presets/unlisted.ts';
 import { type RecordId, withRequested } from '../../records/record-id.ts';
@@ -31,7 +30,9 @@ export async function readChecklists(
   }
   const { load, gone } = await summaries.readWindow(work, source);
   const open = await openChecklists(load, source, options.settle);
-  if (open.length > MOST_OPEN && halvedWindow(work) !== undefined) throw tooMany();
+  if (open.length > MOST_OPEN && halvedWindow(work) !== undefined) {
+    throw tooMany(`more than ${MOST_OPEN} checklists to open`);
+  }
   let last = await readOpened([], source, options);
   for (const [index, part] of chunks(open, MOST_OPEN).entries()) {
     if (index > 0) await source.commitPart(last);
@@ -62,9 +63,3 @@ async function readAnswers(id: RecordId, source: Source): Promise<unknown[]> {
 }
 
 const pictureOf = (answer: unknown): unknown => (answer as { picture?: unknown } | null)?.picture;
-
-const tooMany = (): Skippable =>
-  new Skippable(`The slice has more than ${MOST_OPEN} checklists to open`, {
-    code: TOO_MANY,
-    hint: 'The slice is cut and read in parts.',
-  });

@@ -1,6 +1,7 @@
 // Plans the slices of an event run. A slice is some vehicles over some periods, with all categories of the group; vehicles
 // that need the same periods share slices. Vehicle-days and the length of the URL limit the size of a slice.
 import { z } from 'zod';
+import { inTwo } from '../../../../core/chunks.ts';
 import { EVENT_CATEGORIES } from '../../../../core/code-lists.ts';
 import { events } from '../../../../fleet/endpoints/events.ts';
 import { coverageOf } from '../../../../warehouse/control/coverage.ts';
@@ -159,11 +160,6 @@ export function splitEvents({ work, covers, calls }: Slice<EventWork>): Slice<Ev
   if (spans.length > 1) return inTwo(spans).map((half) => part({ spans: half }));
   const shorter = spans[0] === undefined ? undefined : halves(spans[0], LEAST_SPAN_MS);
   return shorter?.map((span) => part({ spans: [span] }));
-}
-
-function inTwo<Item>(items: readonly Item[]): Item[][] {
-  const middle = Math.ceil(items.length / 2);
-  return [items.slice(0, middle), items.slice(middle)];
 }
 
 export const categoriesOf = ({ categories }: EventOptions): number[] =>

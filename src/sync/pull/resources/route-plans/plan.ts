@@ -1,6 +1,7 @@
 // Plans the slices of a route-plan run: a search for each UTC day in reach (or for parts of a day, if full days were too
 // large for the service), and a read by id of the open plans outside that reach. The cost depends on the open plans:
 // settled plans only appear in the searches.
+import { chunks, inTwo } from '../../../../core/chunks.ts';
 import { coverageOf } from '../../../../warehouse/control/coverage.ts';
 import { openPlansOutside, type PlanReading, planReadings } from '../../../../warehouse/queries/route-plan-facts.ts';
 import type { Cost, Workload } from '../../../job.ts';
@@ -99,10 +100,7 @@ async function openPlanSlices(context: PlanContext<RoutePlanOptions>, days: read
     missingAt: intervalOf({ begin: now - MISSED_MS, end: now }).beginAt,
   };
   const ids = (await openPlansOutside(warehouse, intervalOf(reach), since)).filter(canBeAsked);
-  const slices: Slice<RoutePlanWork>[] = [];
-  for (let start = 0; start < ids.length; start += PLANS_PER_SLICE)
-    slices.push(byIdSlice(ids.slice(start, start + PLANS_PER_SLICE)));
-  return slices;
+  return chunks(ids, PLANS_PER_SLICE).map(byIdSlice);
 }
 
 /** `staysDue`, because a failed search could fall out of reach, and its new or changed plans would never be read. */
@@ -131,8 +129,7 @@ export function splitRoutePlans({ work }: Slice<RoutePlanWork>, code: string): S
     return halves(work.span, LEAST_SPAN_MS)?.map((span) => searchSlice({ ...work, span, beyond }));
   }
   if (work.ids.length < 2) return undefined;
-  const middle = Math.ceil(work.ids.length / 2);
-  return [byIdSlice(work.ids.slice(0, middle)), byIdSlice(work.ids.slice(middle))];
+  return inTwo(work.ids).map(byIdSlice);
 }
 
 export const canBeCut = (span: Span): boolean => halves(span, LEAST_SPAN_MS) !== undefined;

@@ -14,7 +14,7 @@ import {
 } from '../../../../warehouse/queries/route-plan-facts.ts';
 import { routePlan } from '../../../../warehouse/tables/route-plan.ts';
 import type { Slice } from '../../../slice.ts';
-import { TOO_MANY } from '../../plan/slice-scale.ts';
+import { tooMany } from '../../plan/slice-scale.ts';
 import { untilRead } from '../../plan/window-slices.ts';
 import { intervalOf, type Span } from '../../plan/windows.ts';
 import { goneFrom } from '../../presets/unlisted.ts';
@@ -49,7 +49,9 @@ export async function readRoutePlans(
   const unseen = [...known.values()].filter(({ id, _missing_since }) => !seen.has(id) && _missing_since === null);
   const doubtful = unseen.map(({ id }) => id).filter(canBeAsked);
   const count = changed.length + doubtful.length;
-  if (count > MOST_PLANS && canBeCut(span)) throw tooMany(count);
+  if (count > MOST_PLANS && canBeCut(span)) {
+    throw tooMany(`${count} plans to read; the limit is ${MOST_PLANS}`);
+  }
   const ids = [...changed.map(({ id }) => id), ...doubtful];
   let isMissed = false;
   let last = await readPlans([], [], source);
@@ -172,9 +174,3 @@ function supersededBy({ span, readings }: PlanSearch): ScopedInterval[] {
   );
   return inside.length === 0 ? [] : [{ scopes: inside.map(({ scope }) => scope), ...period }];
 }
-
-const tooMany = (count: number): Skippable =>
-  new Skippable(`The slice has ${count} plans to read; the limit is ${MOST_PLANS}`, {
-    code: TOO_MANY,
-    hint: 'The slice is cut and read in parts.',
-  });
