@@ -38,11 +38,9 @@ export const outboxConditions = (attention: readonly OutboxAttention[]): Conditi
     const subject = `outbox ${reason}`;
     const found = attention.find((each) => each.reason === reason);
     return found === undefined
-      ? { subject, state: 'ok', text: `no outbox entry needs a person because of: ${spaced(reason)}` }
+      ? { subject, state: 'ok', text: `no outbox entry needs a person because of: ${reason.replaceAll('_', ' ')}` }
       : { subject, state: reason, text: `${found.text}. Try: ${found.hint}` };
   });
-
-const spaced = (reason: string): string => reason.replaceAll('_', ' ');
 
 export const configCondition = (error: string | null): Condition =>
   error === null

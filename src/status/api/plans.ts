@@ -32,11 +32,8 @@ export function plans(dependencies: PlansApiDependencies): Hono {
       kind: text,
       code: text,
     });
-    const search = {
-      ...(params.state !== '' && { states: [params.state] }),
-      ...(params.kind !== undefined && { kind: params.kind }),
-      ...(params.code !== undefined && { code: params.code }),
-    };
+    const { kind, code, state } = params;
+    const search = { kind, code, states: state === '' ? undefined : [state] };
     const slice = { limit: PAGE_ROWS + 1, offset: params.page * PAGE_ROWS };
     const rows = await engine.read((sql) => searchEntries(sql, { ...search, ...slice }));
     return c.json({

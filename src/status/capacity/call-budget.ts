@@ -41,7 +41,7 @@ export const FULL_SHARE = 0.8;
 
 export function callBudget(jobs: readonly BudgetJob[], perMinute: number, nowMs: number): CallBudget {
   const warnings: string[] = [];
-  const budgets = jobs.map((job) => {
+  const budgets = jobs.map((job): JobBudget => {
     const { shortestMs, meanMs } = periodsOf(job, nowMs);
     const { calls, basis } = job.callsOf(meanMs);
     const minutes = calls / perMinute;
@@ -50,7 +50,16 @@ export function callBudget(jobs: readonly BudgetJob[], perMinute: number, nowMs:
         `${job.name}: a run needs ${Math.ceil(calls)} calls, at least ${formatDuration(minutes * MINUTE_MS)} at ${perMinute} a minute, but is due every ${formatDuration(shortestMs)}`,
       );
     }
-    return jobBudget(job.name, { calls, basis, minutes, runs: DAY_MS / meanMs });
+    const runs = DAY_MS / meanMs;
+    return {
+      name: job.name,
+      calls_per_run: rounded(calls),
+      minutes_per_run: rounded(minutes, 3),
+      runs_per_day: rounded(runs),
+      calls_per_day: Math.round(calls * runs),
+      minutes_per_day: rounded(minutes * runs),
+      basis,
+    };
   });
   const total = sum(budgets.map(({ calls_per_day }) => calls_per_day));
   const share = total / (perMinute * MINUTES_A_DAY);
@@ -66,18 +75,6 @@ export function callBudget(jobs: readonly BudgetJob[], perMinute: number, nowMs:
     minutes_per_day: rounded(total / perMinute),
     share: rounded(share, 4),
     warnings,
-  };
-}
-
-function jobBudget(name: string, by: { calls: number; minutes: number; runs: number; basis: string }): JobBudget {
-  return {
-    name,
-    calls_per_run: rounded(by.calls),
-    minutes_per_run: rounded(by.minutes, 3),
-    runs_per_day: rounded(by.runs),
-    calls_per_day: Math.round(by.calls * by.runs),
-    minutes_per_day: rounded(by.minutes * by.runs),
-    basis: by.basis,
   };
 }
 

@@ -106,7 +106,8 @@ export function sizing(jobs: readonly SizingJob[], budget: CallBudget, input: Si
     tables,
     slower: slowerSchedules(jobs, budget),
   };
-  return { ...base, changes: changesFor(base, input) };
+  const changes = [...(base.fits ? [] : changesOfRate(base, input)), ...changesOfMachines(base, input)];
+  return { ...base, changes };
 }
 
 function tableSizes(rows: Record<string, number>, { engine, retention }: SizingInput): TableSize[] {
@@ -135,11 +136,6 @@ function recordsADay(jobs: readonly SizingJob[], { jobs: budgets }: CallBudget, 
 }
 
 type Figures = Omit<Sizing, 'changes'>;
-
-const changesFor = (found: Figures, input: SizingInput): string[] => [
-  ...(found.fits ? [] : changesOfRate(found, input)),
-  ...changesOfMachines(found, input),
-];
 
 function changesOfRate(found: Figures, { most }: SizingInput): string[] {
   const slower = found.slower.map(({ job, every }) => `${job} every ${every}`);

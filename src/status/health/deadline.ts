@@ -19,17 +19,11 @@ export interface DeadlineStatus {
   missed: string[];
 }
 
-interface DeadlineDependencies {
-  config: Config;
-  engine: Engine;
-  clock: Clock;
-}
-
 const DEADLINE_JOB = 'push-route-plans';
 
 /** Null if no deadline is configured or the job is disabled. */
-export async function deadlineStatus(dependencies: DeadlineDependencies): Promise<DeadlineStatus | null> {
-  const { config, engine, clock } = dependencies;
+export async function deadlineStatus(from: { config: Config; engine: Engine; clock: Clock }) {
+  const { config, engine, clock } = from;
   const { enabled = false, options } = config.jobs[DEADLINE_JOB] ?? {};
   const at = options?.deadline;
   if (!enabled || typeof at !== 'string') return null;

@@ -6,12 +6,9 @@ import type { StatusFacts } from '../health/status-document.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { singleFlight } from '../server/single-flight.ts';
 import { GAUGES, type GaugeFacts } from './gauges.ts';
-import { runCounters } from './run-counters.ts';
+import { type CounterDependencies, runCounters } from './run-counters.ts';
 
-interface MetricsDependencies extends Pick<StatusServerDependencies, 'engine' | 'clock' | 'version' | 'jobs'> {
-  /** When this process started to count runs. */
-  beganAt: string;
-}
+type MetricsDependencies = CounterDependencies & Pick<StatusServerDependencies, 'version'>;
 
 /** Gauges of the library with the suffix `_total`, which is reserved for counters. */
 const MISNAMED = ['active_resources_total', 'active_handles_total', 'active_requests_total'];

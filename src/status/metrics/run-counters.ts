@@ -1,10 +1,9 @@
 // Counters over the runs that ended since this process started to count. Runs are read from the warehouse, so runs of
 // other processes count too. Each run counts once.
 import { Counter, type Registry } from 'prom-client';
-import { type Clock, isoInstant } from '../../core/time/clock.ts';
-import type { NamedJob } from '../../sync/job.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 import { type RunRow, runsEndedAfter } from '../../warehouse/control/runs.ts';
-import type { Engine } from '../../warehouse/engine.ts';
+import type { StatusServerDependencies } from '../server/dependencies.ts';
 
 /** A run may be stored this long after its `finished_at`. */
 const LATE_MS = 3_600_000;
@@ -21,10 +20,7 @@ export const TOTALS: readonly { name: string; help: string; of: (run: RunRow) =>
 
 const STATUSES = ['ok', 'partial', 'failed', 'abandoned'];
 
-interface CounterDependencies {
-  engine: Pick<Engine, 'read'>;
-  clock: Clock;
-  jobs: readonly NamedJob[];
+export interface CounterDependencies extends Pick<StatusServerDependencies, 'engine' | 'clock' | 'jobs'> {
   /** When this process started to count runs. */
   beganAt: string;
 }
