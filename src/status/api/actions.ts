@@ -12,9 +12,10 @@ import { type Action, act, actOnMany, assertAbsent, cancel, retry } from '../../
 import { audited } from '../../warehouse/control/audit.ts';
 import { quarantined } from '../../warehouse/control/quarantine.ts';
 import { OUTBOX_STATES, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
-import { countEntries, entriesNamed } from '../../warehouse/outbox/lists.ts';
+import { countEntries } from '../../warehouse/outbox/lists.ts';
 import { ApiError } from '../server/api-error.ts';
 import type { JobActions, StatusServerDependencies } from '../server/dependencies.ts';
+import { namedEntry } from './plans.ts';
 
 const entryRequest = z.strictObject({
   kind: z.string(),
@@ -46,22 +47,15 @@ export function actions(dependencies: StatusServerDependencies, onDone: () => vo
   const { engine, clock, redactor, orders } = dependencies;
 
   async function carryOutAudited(c: Context, { action, subject, carryOut }: RequestedAction): Promise<Response> {
-    const request = {
-      at: isoInstant(clock.now()),
-      action,
-      subject,
-      by: getConnInfo(c).remote.address ?? 'unknown',
-    };
+    const by = getConnInfo(c).remote.address ?? 'unknown';
+    const request = { at: isoInstant(clock.now()), action, subject, by };
     const words = await audited(
       engine,
       request,
-      async () => {
-        const done = await carryOut();
-        return { words: done, result: done };
-      },
+      () => carryOut().then((words) => ({ words, result: words })),
       (thrown) => redactor.redact(asRoadbookError(thrown).message),
     );
-    dependencies.log.info({ action, subject, by: request.by }, 'action carried out');
+    dependencies.log.info({ action, subject, by }, 'action carried out');
     onDone();
     return c.json({ action, subject, words }, 202);
   }
@@ -75,7 +69,7 @@ export function actions(dependencies: StatusServerDependencies, onDone: () => vo
   }
   async function onEntry(c: Context, action: string, of: (request: z.output<typeof entryRequest>) => Action) {
     const request = await body(c, entryRequest);
-    const entry = await namedEntry(request, dependencies);
+    const entry = await namedEntry(engine, request);
     const carryOut = () => act(engine, entry, of(request), isoInstant(clock.now()));
     return carryOutAudited(c, { action, subject: subjectOf(entry), carryOut });
   }
@@ -102,7 +96,9 @@ export function actions(dependencies: StatusServerDependencies, onDone: () => vo
   app.post('/quarantine/retry', async (c) => {
     const { id } = await body(c, quarantineRequest);
     const rows = await quarantined(engine, { id }, 1);
-    if (rows.length === 0) throw notFound(`No record in quarantine has the id ${id}`);
+    if (rows.length === 0) {
+      throw new ApiError(404, 'not_found', `No record in quarantine has the id ${id}`, 'Reload the list.');
+    }
     const carryOut = async () => {
       const [result] = await retryQuarantined(rows, dependencies.jobs, randomUUID(), dependencies);
       return result?.loaded === true
@@ -130,13 +126,6 @@ function knownJob(name: string, { jobs }: StatusServerDependencies): string {
   throw new ApiError(404, 'no_such_job', 'No job has this name', suggest(name, names) ?? 'See /api/status.');
 }
 
-async function namedEntry({ kind, code, use }: z.output<typeof entryRequest>, { engine }: StatusServerDependencies) {
-  const uses = await engine.read((sql) => entriesNamed(sql, code, kind));
-  const entry = uses.find(({ code_use }) => code_use === use);
-  if (entry === undefined) throw notFound('The outbox has no such entry');
-  return entry;
-}
-
 const LARGEST_BODY = 4_096;
 const TOO_LARGE = 'The body is larger than 4 KiB or has no Content-Length';
 
@@ -149,6 +138,3 @@ async function body<T>(c: Context, schema: z.ZodType<T>): Promise<T> {
   const hint = 'Send JSON, as in {"kind": "route_plans", "code": "…"}, {"states": ["rejected"]} or {"id": "…"}.';
   throw new ApiError(400, 'bad_request', 'The body does not match the action', hint);
 }
-
-const notFound = (message: string): ApiError =>
-  new ApiError(404, 'not_found', message, 'Reload the list; it may have changed.');

@@ -4,6 +4,7 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import { isoInstant } from '../../core/time/clock.ts';
 import { outboxAttention } from '../../sync/push/attention.ts';
+import type { Engine } from '../../warehouse/engine.ts';
 import { attemptsOf } from '../../warehouse/outbox/attempts.ts';
 import { OUTBOX_STATES, type OutboxEntry, shownEntry } from '../../warehouse/outbox/entry.ts';
 import {
@@ -52,17 +53,19 @@ export function plans(dependencies: PlansApiDependencies): Hono {
       code: z.string().max(1_000),
       use: z.coerce.number().int().min(1).default(1),
     };
-    const { kind, code, use } = query(c, shape);
-    const uses = await engine.read((sql) => entriesNamed(sql, code, kind));
-    const entry = uses.find(({ code_use }) => code_use === use);
-    if (entry === undefined) {
-      throw new ApiError(404, 'not_found', 'The outbox has no such entry', 'Search by a part of the code.');
-    }
+    const entry = await namedEntry(engine, query(c, shape));
     const attempts = await engine.read((sql) => attemptsOf(sql, entry));
     const [first] = await shown([entry], dependencies);
     return c.json({ ...first, attempts });
   });
   return app;
+}
+
+export async function namedEntry(engine: Engine, { kind, code, use }: { kind: string; code: string; use: number }) {
+  const uses = await engine.read((sql) => entriesNamed(sql, code, kind));
+  const entry = uses.find(({ code_use }) => code_use === use);
+  if (entry !== undefined) return entry;
+  throw new ApiError(404, 'not_found', 'The outbox has no such entry', 'Search by a part of the code.');
 }
 
 /** `needs_person`: why the entry needs a person, or null. */

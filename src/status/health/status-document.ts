@@ -2,6 +2,7 @@
 // that any process can produce it.
 import type { Config } from '../../config/schema.ts';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
+import type { SessionState } from '../../fleet/session/session.ts';
 import { nextTick, type Schedule } from '../../schedule/ticks.ts';
 import type { QueueFacts } from '../../sync/dispatch/dispatcher.ts';
 import type { NamedJob } from '../../sync/job.ts';
@@ -9,7 +10,8 @@ import { isCounted } from '../../sync/pull/plan/scopes.ts';
 import { type OutboxAttention, outboxAttention } from '../../sync/push/attention.ts';
 import type { ConfigState } from '../../warehouse/control/config-state.ts';
 import { readControls } from '../../warehouse/control/job-controls.ts';
-import { CUT_OFF, jobHistory } from '../../warehouse/control/runs.ts';
+import { jobHistory, type LastRun } from '../../warehouse/control/runs.ts';
+import { CUT_OFF } from '../../warehouse/control/tick-store.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import type { OutboxState } from '../../warehouse/outbox/entry.ts';
 import { oldestUnknown, outboxCounts } from '../../warehouse/outbox/lists.ts';
@@ -31,7 +33,7 @@ export interface StatusDependencies {
   jobs: readonly NamedJob[];
   engine: Engine;
   clock: Clock;
-  session: { state: string; expires_at: string | null };
+  session: SessionState;
   /** Cached counts for frequent callers. Default: count every table. */
   rowCounts?: RowCounts;
   /** Counts of the queue that the daemons share; absent or null if there is no queue. */
@@ -40,6 +42,8 @@ export interface StatusDependencies {
 
 export type JobStatusDependencies = Pick<StatusDependencies, 'config' | 'configState' | 'jobs' | 'engine' | 'clock'>;
 
+type ShownRun = Pick<LastRun, 'run_id' | 'status' | 'started_at' | 'finished_at' | 'error'>;
+
 export interface JobStatus {
   name: string;
   enabled: boolean;
@@ -47,13 +51,7 @@ export interface JobStatus {
   schedule: string;
   timezone: string;
   health: Health;
-  last_run: {
-    run_id: string;
-    status: string;
-    started_at: string;
-    finished_at: string | null;
-    error: string | null;
-  } | null;
+  last_run: ShownRun | null;
   last_success_at: string | null;
   next_tick_at: string | null;
 }
@@ -69,7 +67,7 @@ export interface StatusDocument {
   health: Health;
   version: string;
   config: { loaded_at: string; error: string | null };
-  session: { state: string; expires_at: string | null };
+  session: SessionState;
   jobs: JobStatus[];
   tables: TableStatus[];
   outbox: Record<OutboxState, number>;
@@ -155,20 +153,19 @@ async function jobStatus(name: string, paused: boolean, dependencies: JobStatusD
       scheduledSinceMs: instantMs(scheduledSince(dependencies, name, cron)),
       nowMs: clock.now(),
     }),
-    last_run:
-      last === undefined
-        ? null
-        : {
-            run_id: last.run_id,
-            status: last.status,
-            started_at: last.started_at,
-            finished_at: last.finished_at,
-            error: last.error,
-          },
+    last_run: last === undefined ? null : shownRun(last),
     last_success_at: lastSuccessAt,
     next_tick_at: next === undefined ? null : isoInstant(next),
   };
 }
+
+const shownRun = ({ run_id, status, started_at, finished_at, error }: LastRun): ShownRun => ({
+  run_id,
+  status,
+  started_at,
+  finished_at,
+  error,
+});
 
 const instantMs = (at: string | null | undefined): number | undefined =>
   at === null || at === undefined ? undefined : Date.parse(at);
@@ -193,8 +190,7 @@ async function tableStatus(name: string, dependencies: StatusDependencies) {
     });
   const { lastChangeAt, freshAt } = await tableFreshness(engine, fillers);
   const rows = await (rowCounts?.of(name) ?? countRows(engine, name));
-  const ageMs = freshAt === null ? null : Math.max(0, clock.now() - Date.parse(freshAt));
-  const freshness = ageMs === null ? null : Math.round(ageMs / 1_000);
-  const status: TableStatus = { name, rows, last_change_at: lastChangeAt, freshness_seconds: freshness };
+  const seconds = freshAt === null ? null : Math.max(0, Math.round((clock.now() - Date.parse(freshAt)) / 1_000));
+  const status: TableStatus = { name, rows, last_change_at: lastChangeAt, freshness_seconds: seconds };
   return { status, freshAt };
 }

@@ -30,22 +30,23 @@ export async function readUnlisted(
   const unseen = held.filter((id) => !seen.has(String(id)) && canBeAsked(id));
   const isNew = (record: unknown): boolean => askableId(record) === undefined || !seen.has(idOf(record));
   const outcomes = await source.mapCalls(sampleOf(unseen, source.readAt), async (id, calling) => {
-    const records = await recordsById(endpoint, id, calling);
+    const records = await noneIfUnknown(calling.call(endpoint, { id })).catch((error) => {
+      // The service rejects the call for another reason, which says nothing about the record.
+      if (error instanceof Skippable) return undefined;
+      throw error;
+    });
     if (records === undefined) return { found: [], gone: [] };
     return { found: records.filter(isNew), gone: records.length ? [] : [id] };
   });
   return { found: outcomes.flatMap(({ found }) => found), gone: outcomes.flatMap(({ gone }) => gone) };
 }
 
-/** Empty if the record does not exist; undefined if the service rejects the call for another reason. */
-async function recordsById(endpoint: ListEndpoint<{ id: RecordId }>, id: RecordId, source: Source) {
-  try {
-    return await source.call(endpoint, { id });
-  } catch (error) {
-    if (!(error instanceof Skippable)) throw error;
-    return error.code === 'not_found' ? [] : undefined;
-  }
-}
+/** Empty if the service does not know the record that a call asks for by id. */
+export const noneIfUnknown = (answer: Promise<unknown[]>): Promise<unknown[]> =>
+  answer.catch((error: unknown) => {
+    if (error instanceof Skippable && error.code === 'not_found') return [];
+    throw error;
+  });
 
 /** Selects by a hash of id and instant: each run takes another sample, so every id gets its turn. */
 function sampleOf(ids: readonly RecordId[], readAt: string): readonly RecordId[] {

@@ -2,7 +2,6 @@
 // points, executions and items. A final plan that was read after it settled is not read again.
 
 import { chunks } from '../../../../core/chunks.ts';
-import { Skippable } from '../../../../core/errors.ts';
 import { routePlan as planCall } from '../../../../fleet/endpoints/route-plan.ts';
 import { routePlans } from '../../../../fleet/endpoints/route-plans.ts';
 import type { ScopedInterval } from '../../../../warehouse/control/coverage.ts';
@@ -17,7 +16,7 @@ import type { Slice } from '../../../slice.ts';
 import { tooMany } from '../../plan/slice-scale.ts';
 import { untilRead } from '../../plan/window-slices.ts';
 import { intervalOf, type Span } from '../../plan/windows.ts';
-import { goneFrom } from '../../presets/unlisted.ts';
+import { goneFrom, noneIfUnknown } from '../../presets/unlisted.ts';
 import { askableId, canBeAsked, type RecordId } from '../../records/record-id.ts';
 import type { Load } from '../../records/types.ts';
 import type { SliceResult, Source } from '../../types.ts';
@@ -73,9 +72,9 @@ export async function readRoutePlans(
 
 /** Reads plans by id. Plans of `doubtful` that the service does not have are gone, with all their child rows. */
 async function readPlans(ids: readonly RecordId[], doubtful: readonly RecordId[], source: Source) {
-  const answers = await source.mapCalls(ids, async (id, calling) => ({
+  const answers = await source.mapCalls(ids, async (id, { call }) => ({
     id,
-    records: await planById(id, calling),
+    records: await noneIfUnknown(call(planCall, { route_plan_id: id, includes: [...INCLUDES] })),
   }));
   const plans = answers.flatMap(({ records }) => records);
   const there = new Set(idsOf(plans));
@@ -141,15 +140,6 @@ function mayHaveChanged(plan: FoundPlan, known: KnownPlan | undefined, lastReadA
   const finalSince = Math.max(Date.parse(known.date_time_end ?? ''), Date.parse(known.turned_at ?? '') || 0);
   // If the plan had settled before the last reading, that reading included all late data.
   return Number.isNaN(finalSince) || finalSince + settle >= Date.parse(lastReadAt);
-}
-
-async function planById(id: RecordId, source: Source): Promise<unknown[]> {
-  try {
-    return await source.call(planCall, { route_plan_id: id, includes: [...INCLUDES] });
-  } catch (error) {
-    if (error instanceof Skippable && error.code === 'not_found') return [];
-    throw error;
-  }
 }
 
 const INCLUDES = [

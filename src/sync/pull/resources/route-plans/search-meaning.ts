@@ -1,8 +1,6 @@
-// Learns what the period of a plan search means, because it is not documented: plans that start in it, that overlap it, or
-// that lie completely in it. A search that extends beyond a span by the length of the longest plan finds all plans that
-// start in the span, in each case. If that is too large for the service, an answer may show that the span alone is enough:
-// an answer with a plan that ends after the period, and none that starts after it. This fact is stored for some days, or
-// until an answer contradicts it.
+// Learns whether a search finds every plan that starts in its period, because that is not documented. An answer shows it
+// that has a plan which ends after the period, and none that starts after it. The fact is stored for some days, or until an
+// answer contradicts it. Then a search need not extend beyond its span, if that is too large for the service.
 import { toInstant } from '../../../../fleet/instants.ts';
 import type { Interval } from '../../../../warehouse/control/coverage.ts';
 import { spanOf } from '../../plan/windows.ts';
