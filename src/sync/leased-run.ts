@@ -16,7 +16,9 @@ export async function runLeased(request: RunRequest, dependencies: SyncDependenc
   if (dependencies.leases === undefined) return runJob(request, dependencies);
   const held = await acquireLease(request, dependencies, dependencies.leases);
   try {
-    if (!(await isStillWanted(request, held))) throw tickTaken(request.job.name);
+    if (!(await isStillWanted(request, held))) {
+      throw new Skippable(`Another process has made this run of ${request.job.name}`, { code: 'tick_taken' });
+    }
     const { signal = new AbortController().signal } = request;
     const leased = { ...request, lease: held, signal: AbortSignal.any([signal, held.lost]) };
     return await runJob(leased, {
@@ -54,9 +56,6 @@ async function isStillWanted({ job, after, requested }: RunRequest, { engine }: 
   if (requested === true) return takeRunRequest(engine, job.name);
   return after === undefined || (await readTicks(engine, job.name)).lastRunId === after;
 }
-
-const tickTaken = (job: string): Skippable =>
-  new Skippable(`Another process has made this run of ${job}`, { code: 'tick_taken' });
 
 /** A transaction cannot protect calls to the service, so the lease is checked just before each write is sent. */
 const withLeaseCheck = (fleet: Fleet, { check }: HeldLease): Fleet => ({

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { asRoadbookError, type RoadbookError } from '../core/errors.ts';
 import { noCounts, type RunStatus, type RunSummary } from '../core/glossary.ts';
+import { redactedError } from '../core/text/redaction.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import { closeRun, openRun, type RunCause } from '../warehouse/control/runs.ts';
 import type { SyncDependencies } from './dependencies.ts';
@@ -56,12 +57,13 @@ export async function runJob(request: RunRequest, dependencies: SyncDependencies
   };
   const { blockedBy } = request;
   const outcome = blockedBy === undefined ? await execute(job, context) : { failures: [blockedBy], worked: false };
+  const [failure] = outcome.failures;
   const ended = {
     status: statusOf(context, outcome),
     started_at: startedAt,
     finished_at: isoInstant(clock.now()),
     ...context.counts,
-    error: describe(outcome.failures[0], dependencies),
+    error: failure === undefined ? null : redactedError(failure, dependencies.redactor),
   };
   const summary: RunSummary = { job: job.name, run_id: runId, ...ended };
   await closeRun(engine, summary);
@@ -87,12 +89,3 @@ function statusOf({ counts }: RunContext, { failures, worked }: RunOutcome): Run
   if (failures.length > 0) return worked ? 'partial' : 'failed';
   return counts.quarantined + counts.rejected + counts.unknown > 0 ? 'partial' : 'ok';
 }
-
-const describe = (failure: RoadbookError | undefined, { redactor }: SyncDependencies): RunSummary['error'] =>
-  failure === undefined
-    ? null
-    : {
-        code: failure.code,
-        message: redactor.redact(failure.message),
-        hint: failure.hint === undefined ? null : redactor.redact(failure.hint),
-      };

@@ -1,5 +1,7 @@
 // Removes secrets and personal tax numbers from every text that leaves the process: known values, anything shaped like a
 // JWT, any number with valid CPF check digits. The last step before logs, errors, output and control tables.
+import type { RoadbookError } from '../errors.ts';
+import type { RunError } from '../glossary.ts';
 
 export interface Redactor {
   /** Redacts `secret` and its JSON- and URL-escaped forms from now on. Ignores short ones: they would redact common words. */
@@ -85,6 +87,13 @@ function unusedName(name: string, taken: Map<string, number>): string {
   taken.set(name, Math.max(number, 1)).set(unused, 1);
   return unused;
 }
+
+/** An error in the form that runs, commands and the page show. */
+export const redactedError = ({ code, message, hint }: RoadbookError, { redact }: Redactor): RunError => ({
+  code,
+  message: redact(message),
+  hint: hint === undefined ? null : redact(hint),
+});
 
 /** True if the check digits of a personal tax number are valid; dots and dash are optional. */
 export function isCpf(text: string): boolean {

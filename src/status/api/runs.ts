@@ -43,9 +43,7 @@ export function runs(dependencies: Pick<StatusServerDependencies, 'engine' | 'cl
   app.get('/run', async (c) => {
     const { id } = query(c, { id: z.string().max(64) });
     const run = await runNamed(engine, id);
-    if (run === undefined) {
-      throw new ApiError(404, 'not_found', 'No such run', 'Old runs are deleted after a while.');
-    }
+    if (run === undefined) throw new ApiError(404, 'not_found', 'No such run', 'Old runs are deleted after a while.');
     return c.json({ ...run, log: logTail.linesOf(id) });
   });
   return app;

@@ -2,7 +2,7 @@
 // fail. A failed check does not stop the others.
 import type { Config } from '../../config/schema.ts';
 import { asRoadbookError } from '../../core/errors.ts';
-import type { Redactor } from '../../core/text/redaction.ts';
+import { type Redactor, redactedError } from '../../core/text/redaction.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { formatDuration } from '../../core/time/durations.ts';
 import { FEED_KINDS, type FeedKind } from '../../erp/feed-kinds.ts';
@@ -141,14 +141,13 @@ async function checkFeeds(dependencies: DoctorDependencies): Promise<CheckResult
 
 /** Turns an error of the check into a failed result. */
 async function runCheck<T extends CheckOutcome | undefined>(
-  { redactor: { redact } }: DoctorDependencies,
+  { redactor }: DoctorDependencies,
   check: () => Promise<T>,
 ): Promise<T | CheckOutcome> {
   try {
     return await check();
   } catch (thrown) {
-    const { code, message, hint } = asRoadbookError(thrown);
-    const found = redact(message);
-    return { state: 'fail', found, hint: hint === undefined ? null : redact(hint), code };
+    const { code, message, hint } = redactedError(asRoadbookError(thrown), redactor);
+    return { state: 'fail', found: message, hint, code };
   }
 }

@@ -1,14 +1,9 @@
 // Every daemon on the warehouse, as the status document shows it.
 import type { Clock } from '../../core/time/clock.ts';
-import { readDaemons } from '../../warehouse/control/processes.ts';
+import { type ProcessRow, readDaemons } from '../../warehouse/control/processes.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 
-export interface DaemonStatus {
-  host: string;
-  pid: number;
-  version: string;
-  started_at: string;
-  heartbeat_at: string;
+export interface DaemonStatus extends Pick<ProcessRow, 'host' | 'pid' | 'version' | 'started_at' | 'heartbeat_at'> {
   /** `silent` if the last heartbeat is so old that the daemon may be dead. */
   state: 'alive' | 'silent';
   /** Slices loaded in the last minute; null for a silent daemon. */

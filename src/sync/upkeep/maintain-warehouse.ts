@@ -3,24 +3,14 @@
 import { Fatal } from '../../core/errors.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { agingTables, countOutdated, deleteOutdated } from '../../warehouse/maintenance/retention.ts';
-import type { Table } from '../../warehouse/schema/table.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
-
-export interface UpkeepOptions {
-  /** Longest age of rows in ms, by table. */
-  retention: Readonly<Record<string, number>>;
-}
 
 type UpkeepContext = Pick<RunContext, 'options' | 'dependencies'>;
 
-interface Limit {
-  table: Table;
-  /** ISO instant; older rows are deleted. */
-  before: string;
-}
-
-function limits({ options, dependencies }: UpkeepContext): Limit[] {
-  const { retention } = options as unknown as UpkeepOptions;
+/** The tables whose rows are deleted if they are from `before` that instant. */
+function limits({ options, dependencies }: UpkeepContext) {
+  // Longest age of rows in ms, by table.
+  const retention = options.retention as Readonly<Record<string, number>>;
   return agingTables.flatMap((table) => {
     const longest = retention[table.name];
     return longest === undefined ? [] : [{ table, before: isoInstant(dependencies.clock.now() - longest) }];

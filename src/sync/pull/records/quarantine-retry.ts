@@ -47,10 +47,8 @@ async function retryOne(
   if (row.is_part) {
     return { loaded: false, reason: `${row.reason}; read all of it again with \`roadbook run\`` };
   }
-  const mapped = await mapRecords(
-    { table, endpoint: endpoint ?? undefined, records: [JSON.parse(row.payload)] },
-    privacy,
-  );
+  const load = { table, endpoint: endpoint ?? undefined, records: [JSON.parse(row.payload)] };
+  const mapped = await mapRecords(load, privacy);
   const keys = createKeySet(table);
   for (const each of mapped.rows) keys.add(each);
   const metadata = { runId, at: isoInstant(clock.now()), readAt: row.last_seen_at };
@@ -61,9 +59,14 @@ async function retryOne(
         await quarantine(tx, quarantineRows(row.job, [invalid], redactor), metadata);
         return { loaded: false, reason: invalid.reason };
       }
-      const newer = await newerVersion(tx, row, keys.keys().map(keyText));
+      const newer = await tx
+        .sql('sync_quarantine')
+        .where({ table_name: table.name })
+        .whereIn('record_key', keys.keys().map(keyText))
+        .where('last_seen_at', '>', row.last_seen_at)
+        .first('id');
       if (newer !== undefined) {
-        return { loaded: false, reason: `a newer version is in quarantine: ${newer.slice(0, 8)}` };
+        return { loaded: false, reason: `a newer version is in quarantine: ${newer.id.slice(0, 8)}` };
       }
       await tx.load(table, mapped.rows, metadata);
       await removeFromQuarantine(tx, row);
@@ -79,16 +82,3 @@ async function retryOne(
 const removeFromQuarantine = async ({ sql }: Transaction, { id }: QuarantinedRecord): Promise<void> => {
   await sql('sync_quarantine').where({ id }).delete();
 };
-
-async function newerVersion(
-  { sql }: Transaction,
-  { table_name, last_seen_at }: QuarantinedRecord,
-  keys: string[],
-): Promise<string | undefined> {
-  const newer = await sql('sync_quarantine')
-    .where({ table_name })
-    .whereIn('record_key', keys)
-    .where('last_seen_at', '>', last_seen_at)
-    .first('id');
-  return newer?.id;
-}
