@@ -21,8 +21,8 @@ const completedPlan = (id: number, hour: number): Plan & { status: string } => (
   date_time_end: '2026-03-08T23:00:00.000Z',
 });
 
-/** A service with only these plans, which counts the plans requested by id. */
-async function serviceWith(plans: readonly Plan[]) {
+/** A service with only these plans, which counts the plans requested by id and rejects the request for `rejectedId`. */
+async function serviceWith(plans: readonly Plan[], rejectedId?: number) {
   const rig = await openRig(START, { vehicles: 1, churn: false });
   const asked = { details: 0 };
   const byId = new Map(plans.map((plan) => [String(plan.id), plan]));
@@ -30,6 +30,7 @@ async function serviceWith(plans: readonly Plan[]) {
     if (url.pathname !== '/import/route_plan') return undefined;
     const id = url.searchParams.get('route_plan_id');
     if (id !== null) asked.details++;
+    if (id === String(rejectedId)) return { status: 422, body: {} };
     const { begin, end } = periodOf(url);
     const found = id === null ? plans.filter((plan) => startIn(plan, begin, end)) : [byId.get(id)];
     return { body: { data: found } };
@@ -129,6 +130,14 @@ describe('a day that had to be cut', () => {
     expect(await rig.rows('select count(*) as n from route_plan where _missing_since is null')).toEqual([{ n: 2_500 }]);
     const [run] = await rig.rows('select inserted from sync_run order by started_at desc limit 1');
     expect(run?.inserted).toBeGreaterThanOrEqual(2_500);
+  });
+
+  it('counts the parts that were stored when a later part fails', async () => {
+    const together = Array.from({ length: 2_500 }, (_, index) => completedPlan(1_000 + index, 20));
+    const { rig } = await serviceWith(together, 3_400);
+    const summary = await rig.run(JOB, { ...SINCE, settle: '12h' });
+    expect(summary).toMatchObject({ status: 'partial', records: 2_000, inserted: 2_000 });
+    expect(await rig.rows('select count(*) as n from route_plan')).toEqual([{ n: 2_000 }]);
   });
 });
 
