@@ -1,48 +1,12 @@
 // Invented names of people and businesses, combined from short lists of common words.
 import { hashKey, seededRandom } from './seeded-random.ts';
 
-const GIVEN = [
-  'Ana',
-  'Bruno',
-  'Carla',
-  'Diego',
-  'Elisa',
-  'Fábio',
-  'Gabriela',
-  'Hugo',
-  'Isabel',
-  'João',
-  'Karina',
-  'Lucas',
-  'Marina',
-  'Nelson',
-  'Olívia',
-  'Paulo',
-  'Renata',
-  'Sérgio',
-  'Tânia',
-  'Vitor',
-] as const;
+const words = (text: string): string[] => text.split(/\s+/);
 
-const SURNAMES = [
-  'Almeida',
-  'Barbosa',
-  'Cardoso',
-  'Duarte',
-  'Esteves',
-  'Ferreira',
-  'Gomes',
-  'Lima',
-  'Machado',
-  'Nunes',
-  'Oliveira',
-  'Pereira',
-  'Ramos',
-  'Santos',
-  'Teixeira',
-  'Vieira',
-] as const;
-
+const GIVEN = words(`Ana Bruno Carla Diego Elisa Fábio Gabriela Hugo Isabel João
+  Karina Lucas Marina Nelson Olívia Paulo Renata Sérgio Tânia Vitor`);
+const SURNAMES = words(`Almeida Barbosa Cardoso Duarte Esteves Ferreira Gomes Lima
+  Machado Nunes Oliveira Pereira Ramos Santos Teixeira Vieira`);
 const BUSINESS = ['Mercado', 'Padaria', 'Farmácia', 'Papelaria', 'Empório', 'Oficina', 'Depósito'] as const;
 const BUSINESS_NAMES = ['da Praça', 'do Bairro', 'Bela Vista', 'Boa Hora', 'do Campo', 'Estrela', 'União'] as const;
 

@@ -1,30 +1,6 @@
 // The forms that drivers fill in before they leave, with their fields and the answers to choose from.
 
-export interface FormField {
-  id: number;
-  name: string;
-  type: string;
-  order: number;
-  can_photo: number;
-  can_additional_data: number;
-  table: AnswerTable;
-}
-
-export interface AnswerTable {
-  id: number;
-  customer_id: number;
-  name: string;
-  items: readonly { id: number; name: string; risk_level: 'H' | 'L' }[];
-}
-
-export interface ChecklistForm {
-  id: number;
-  name: string;
-  icon: string;
-  fields: readonly FormField[];
-}
-
-const STATE: AnswerTable = {
+const STATE = {
   id: 1,
   customer_id: 1,
   name: 'State',
@@ -35,7 +11,7 @@ const STATE: AnswerTable = {
   ],
 };
 
-const PRESENCE: AnswerTable = {
+const PRESENCE = {
   id: 2,
   customer_id: 1,
   name: 'Presence',
@@ -45,7 +21,7 @@ const PRESENCE: AnswerTable = {
   ],
 };
 
-const form = (id: number, name: string, icon: string, fields: [string, AnswerTable, boolean][]): ChecklistForm => ({
+const form = (id: number, name: string, icon: string, fields: [string, typeof STATE, boolean][]) => ({
   id,
   name,
   icon,
@@ -60,7 +36,7 @@ const form = (id: number, name: string, icon: string, fields: [string, AnswerTab
   })),
 });
 
-export const CHECKLIST_FORMS: readonly ChecklistForm[] = [
+export const CHECKLIST_FORMS = [
   form(1, 'Vehicle inspection', 'truck', [
     ['Tyres', STATE, true],
     ['Brakes', STATE, false],
@@ -79,3 +55,6 @@ export const CHECKLIST_FORMS: readonly ChecklistForm[] = [
     ['Thermometer', PRESENCE, false],
   ]),
 ];
+
+export type ChecklistForm = (typeof CHECKLIST_FORMS)[number];
+export type FormField = ChecklistForm['fields'][number];

@@ -5,11 +5,11 @@ import { dayIds, partId, userIds } from '../made-up/identifiers.ts';
 import { personName } from '../made-up/names.ts';
 import { plateOf } from '../made-up/plates.ts';
 import { seededRandom } from '../made-up/seeded-random.ts';
-import { arrivalLag } from './arrival-lag.ts';
 import { CHECKLIST_FORMS, type ChecklistForm, type FormField } from './checklist-forms.ts';
 import { dayOf, FOUNDING_DAY, MINUTE_MS, startOfDay } from './company-time.ts';
 import { depotOf } from './daily-routes.ts';
 import { imageHash } from './images.ts';
+import { arrivalLag } from './route-run.ts';
 import type { World } from './world.ts';
 
 export interface Checklist {
@@ -26,7 +26,7 @@ export interface ChecklistAnswer {
   id: number;
   field: FormField;
   value: string;
-  riskLevel: 'H' | 'L';
+  riskLevel: string;
   picture: string | null;
 }
 
@@ -46,7 +46,7 @@ function checklistOn(world: World, index: number, day: number): Checklist | unde
       value: item?.name ?? '',
       riskLevel: item?.risk_level ?? 'L',
       picture: hasPicture ? `${imageHash(world.seed, 'answer', id, i)}.png` : null,
-    } as const;
+    };
   });
   return {
     id,

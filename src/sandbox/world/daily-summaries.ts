@@ -7,32 +7,7 @@ import { HARSH_RPM, OUT_OF_HOURS, SPEEDING, TRIP } from './event-categories.ts';
 import type { TrackedEvent } from './events.ts';
 import type { World } from './world.ts';
 
-const SUMMARY_NUMBERS = [
-  'count',
-  'count_travel',
-  'count_in_moviment',
-  'count_ignition_on',
-  'count_ignition_off',
-  'count_out_of_work',
-  'count_high_speed',
-  'count_high_speed_range_1',
-  'count_high_speed_range_2',
-  'total_distance',
-  'total_distance_out_of_work',
-  'total_time_in_moviment',
-  'total_time_in_ignition_on',
-  'total_time_in_ignition_off',
-  'total_time_out_of_work',
-  'total_time_in_high_speed',
-  'total_time_rpm_economy',
-  'total_time_rpm_high',
-  'total_time_rpm_neutral',
-  'total_time_rpm_max',
-  'speed_max',
-  'speed_average',
-] as const;
-
-export type Summary = Record<(typeof SUMMARY_NUMBERS)[number], number>;
+export type Summary = ReturnType<typeof fold>;
 
 /** In seconds and metres; undefined until a trip of that day has arrived. */
 export function summaryOf(world: World, index: number, day: number): Summary | undefined {
@@ -58,7 +33,7 @@ const seconds = (events: readonly TrackedEvent[]): number =>
 
 const metres = (events: readonly TrackedEvent[]): number => events.reduce((sum, event) => sum + event.distanceM, 0);
 
-function fold(events: readonly TrackedEvent[], factor: number): Summary {
+function fold(events: readonly TrackedEvent[], factor: number) {
   const of = (category: number): TrackedEvent[] => events.filter((event) => event.category === category);
   const trips = of(TRIP);
   const speeding = of(SPEEDING);
@@ -96,12 +71,13 @@ function fold(events: readonly TrackedEvent[], factor: number): Summary {
 
 /** Adds up several summaries; the top speed is the maximum and the average speed the mean. */
 export function accumulate(summaries: readonly Summary[]): Summary {
-  const entries = SUMMARY_NUMBERS.map((name) => [name, summaries.reduce((sum, one) => sum + one[name], 0)] as const);
-  const total = Object.fromEntries(entries) as Summary;
-  const mean = summaries.length === 0 ? 0 : total.speed_average / summaries.length;
+  const total = summaries.reduce((sum, one) => {
+    const entries = Object.entries(one).map(([name, value]) => [name, sum[name as keyof Summary] + value]);
+    return Object.fromEntries(entries) as Summary;
+  });
   return {
     ...total,
-    speed_max: Math.max(0, ...summaries.map((one) => one.speed_max)),
-    speed_average: Math.round(mean * 10) / 10,
+    speed_max: Math.max(...summaries.map((one) => one.speed_max)),
+    speed_average: Math.round((total.speed_average / summaries.length) * 10) / 10,
   };
 }

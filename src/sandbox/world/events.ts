@@ -4,10 +4,9 @@
 import { partId } from '../made-up/identifiers.ts';
 import type { Place } from '../made-up/places.ts';
 import { type Random, seededRandom } from '../made-up/seeded-random.ts';
-import { arrivalLag } from './arrival-lag.ts';
 import { MINUTE_MS, SECOND_MS } from './company-time.ts';
 import { EVENT_CATEGORIES, type EventCategory, TRIP } from './event-categories.ts';
-import type { RouteRun, Stop } from './route-run.ts';
+import { arrivalLag, type RouteRun, type Stop } from './route-run.ts';
 
 export interface TrackedEvent {
   id: number;

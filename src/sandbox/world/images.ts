@@ -3,9 +3,9 @@
 import { crc32, deflateSync } from 'node:zlib';
 import { hashKey, type Key, seededRandom } from '../made-up/seeded-random.ts';
 
-const CELLS = 5;
-const CELL_PIXELS = 6;
-const SIDE = CELLS * CELL_PIXELS;
+const SIDE = 30;
+const TRUE_COLOUR = 2;
+const NO_FILTER = 0;
 
 const hex = (bits: number): string => bits.toString(16).padStart(8, '0');
 
@@ -21,7 +21,7 @@ export function drawImage(seed: number, name: string): Buffer | undefined {
   if (match === null) return undefined;
   const a = Number.parseInt(match[1] as string, 16);
   const b = Number.parseInt(match[2] as string, 16);
-  return match[3] === checkOf(seed, a, b) ? pattern(a, b) : undefined;
+  return match[3] === checkOf(seed, a, b) ? colouredSquare(a, b) : undefined;
 }
 
 function checkOf(seed: number, a: number, b: number): string {
@@ -29,37 +29,15 @@ function checkOf(seed: number, a: number, b: number): string {
   return hex(c) + hex(d);
 }
 
-/** A mirrored pattern of squares in one colour on white. */
-function pattern(a: number, b: number): Buffer {
-  const random = seededRandom(a, b);
-  const colour = [random.int(20, 200), random.int(20, 200), random.int(20, 200)];
-  const filled = Array.from({ length: CELLS * Math.ceil(CELLS / 2) }, () => random.chance(0.5));
-  const pixels = Buffer.alloc(SIDE * SIDE * 3, 255);
-  for (let y = 0; y < SIDE; y++) {
-    for (let x = 0; x < SIDE; x++) {
-      const column = Math.floor(x / CELL_PIXELS);
-      const cell = Math.floor(y / CELL_PIXELS) * Math.ceil(CELLS / 2) + Math.min(column, CELLS - 1 - column);
-      if (filled[cell]) pixels.set(colour, (y * SIDE + x) * 3);
-    }
-  }
-  return encodePng(SIDE, SIDE, pixels);
-}
-
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-const TRUE_COLOUR = 2;
 
-/** Eight bits a channel, RGB, no filter, no interlacing. */
-function encodePng(width: number, height: number, pixels: Buffer): Buffer {
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header[8] = 8;
-  header[9] = TRUE_COLOUR;
-  const rows: Buffer[] = [];
-  for (let y = 0; y < height; y++) {
-    rows.push(Buffer.of(0), pixels.subarray(y * width * 3, (y + 1) * width * 3));
-  }
-  const data = deflateSync(Buffer.concat(rows));
+/** A square in one colour: eight bits a channel, RGB, no filter, no interlacing. */
+function colouredSquare(a: number, b: number): Buffer {
+  const random = seededRandom(a, b);
+  const colour = Buffer.of(random.int(20, 200), random.int(20, 200), random.int(20, 200));
+  const header = Buffer.of(0, 0, 0, SIDE, 0, 0, 0, SIDE, 8, TRUE_COLOUR, 0, 0, 0);
+  const row = Buffer.concat([Buffer.of(NO_FILTER), Buffer.alloc(SIDE * 3, colour)]);
+  const data = deflateSync(Buffer.concat(Array<Buffer>(SIDE).fill(row)));
   return Buffer.concat([SIGNATURE, chunk('IHDR', header), chunk('IDAT', data), chunk('IEND', Buffer.alloc(0))]);
 }
 

@@ -7,22 +7,10 @@ import type { RouteDraft } from './route-draft.ts';
 import { type RouteRun, runRoute } from './route-run.ts';
 import type { World } from './world.ts';
 
-const importedRuns = new WeakMap<RouteDraft, RouteRun>();
-
-function importedRun(draft: RouteDraft): RouteRun {
-  const known = importedRuns.get(draft);
-  if (known !== undefined) return known;
-  const run = runRoute(draft);
-  importedRuns.set(draft, run);
-  return run;
-}
-
-const isShown = (run: RouteRun, now: number): boolean => run.draft.visibleAt <= now;
-
 export function findPlan(world: World, id: number): RouteRun | undefined {
   const entry = world.journal.latest<RouteDraft>('route_plan').get(id);
-  const run = entry === undefined ? generatedPlan(world, id) : importedRun(entry.record);
-  return run !== undefined && isShown(run, world.now()) ? run : undefined;
+  const run = entry === undefined ? generatedPlan(world, id) : runRoute(entry.record);
+  return run !== undefined && run.draft.visibleAt <= world.now() ? run : undefined;
 }
 
 function generatedPlan(world: World, id: number): RouteRun | undefined {
@@ -46,16 +34,17 @@ export interface PlanSearch {
 export function searchPlans(world: World, search: PlanSearch): RouteRun[] {
   const { from, to, code, vehicle } = search;
   const now = world.now();
-  const isWanted = (run: RouteRun): boolean =>
-    isShown(run, now) &&
-    (to === undefined || run.draft.startAt <= to) &&
-    (from === undefined || run.draft.endAt >= from) &&
-    (vehicle === undefined || run.draft.vehicleIndex === vehicle) &&
-    (code === undefined || run.draft.externalCode === code || String(run.draft.id) === code);
-  const found = importedPlans(world).filter(isWanted);
+  const isWanted = (draft: RouteDraft): boolean =>
+    draft.visibleAt <= now &&
+    (to === undefined || draft.startAt <= to) &&
+    (from === undefined || draft.endAt >= from) &&
+    (vehicle === undefined || draft.vehicleIndex === vehicle) &&
+    (code === undefined || draft.externalCode === code || String(draft.id) === code);
+  const imported = [...world.journal.latest<RouteDraft>('route_plan').values()].map((entry) => entry.record);
   const generated = code === undefined ? generatedPlans(world, search) : generatedByCode(world, code);
-  for (const run of generated) if (isWanted(run)) found.push(run);
-  return found.sort((a, b) => a.draft.startAt - b.draft.startAt || a.draft.id - b.draft.id);
+  return [...imported.filter(isWanted).map(runRoute), ...generated.filter((run) => isWanted(run.draft))].sort(
+    (a, b) => a.draft.startAt - b.draft.startAt || a.draft.id - b.draft.id,
+  );
 }
 
 /** The code of a generated plan contains its day, so only that day is searched. */
@@ -82,6 +71,3 @@ function* generatedPlans(world: World, { from, to, vehicle }: PlanSearch): Gener
     }
   }
 }
-
-const importedPlans = (world: World): RouteRun[] =>
-  [...world.journal.latest<RouteDraft>('route_plan').values()].map((entry) => importedRun(entry.record));

@@ -2,7 +2,6 @@
 // agent reports there. A pure function of the draft; callers filter by what has arrived.
 
 import { type Random, seededRandom } from '../made-up/seeded-random.ts';
-import { arrivalLag } from './arrival-lag.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from './company-time.ts';
 import { isTerminus, type PointDraft, type RouteDraft, travelSeconds } from './route-draft.ts';
 
@@ -90,3 +89,12 @@ function outcomeOf(point: PointDraft, random: Random): Stop['outcome'] {
 
 export const planStatusAt = (run: RouteRun, now: number): PlanStatus =>
   (run.changes.findLast((change) => change.at <= now) ?? (run.changes[0] as StatusChange<PlanStatus>)).status;
+
+/** The time from the road to the service: mostly seconds, rarely one or two days, when a device had no signal. */
+export function arrivalLag(random: Random): number {
+  const luck = random.next();
+  if (luck < 0.85) return random.int(5, 120) * SECOND_MS;
+  if (luck < 0.94) return random.int(2, 30) * MINUTE_MS;
+  if (luck < 0.985) return random.int(60, 8 * 60) * MINUTE_MS;
+  return random.int(24, 47) * HOUR_MS;
+}
