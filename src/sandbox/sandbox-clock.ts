@@ -1,7 +1,8 @@
 // The simulated clock: real, accelerated, or stepped by the test. `wallNow` is the time that a client shares with the
 // sandbox: the stepped clock itself, otherwise the clock of the machine.
-import type { Clock } from '../core/time/clock.ts';
+import { type Clock, systemClock } from '../core/time/clock.ts';
 import { createManualClock, type ManualClock } from '../core/time/manual-clock.ts';
+import { storedOrigin } from './world/journal.ts';
 
 export interface SandboxClock {
   readonly mode: 'real' | 'accelerated' | 'stepped';
@@ -22,34 +23,16 @@ export interface ClockOptions {
   startAt?: number;
 }
 
-/** The start of accelerated time; kept in the state file so that a restart does not jump back. */
-export interface ClockOrigin {
-  realAt: number;
-  simulatedAt: number;
-}
-
-export const isAccelerated = (options: ClockOptions): boolean =>
-  options.clock === undefined &&
-  options.stepped !== true &&
-  ((options.speed ?? 1) !== 1 || options.startAt !== undefined);
-
-export const newOrigin = (options: ClockOptions): ClockOrigin => ({
-  realAt: Date.now(),
-  simulatedAt: options.startAt ?? Date.now(),
-});
-
-export function createSandboxClock(options: ClockOptions, origin: ClockOrigin | undefined): SandboxClock {
-  if (options.stepped === true) return steppedClock(createManualClock(options.startAt ?? Date.now()));
-  const { clock } = options;
+export function createSandboxClock(options: ClockOptions & { stateFile?: string }): SandboxClock {
+  const { clock, speed = 1, stepped, startAt, stateFile } = options;
+  if (stepped === true) return steppedClock(createManualClock(startAt ?? Date.now()));
   if (clock !== undefined && 'advance' in clock) return steppedClock(clock);
-  if (clock !== undefined) return { mode: 'real', now: () => clock.now(), wallNow: () => clock.now() };
-  if (origin === undefined) return { mode: 'real', now: () => Date.now(), wallNow: () => Date.now() };
-  const speed = options.speed ?? 1;
-  return {
-    mode: 'accelerated',
-    now: () => Math.floor(origin.simulatedAt + (Date.now() - origin.realAt) * speed),
-    wallNow: () => Date.now(),
-  };
+  const wallNow = (): number => (clock ?? systemClock).now();
+  const isReal = clock !== undefined || (speed === 1 && startAt === undefined);
+  if (isReal) return { mode: 'real', now: wallNow, wallNow };
+  // The state file keeps the origin, so that a restart does not jump back.
+  const { realAt, simulatedAt } = storedOrigin(stateFile, { realAt: wallNow(), simulatedAt: startAt ?? wallNow() });
+  return { mode: 'accelerated', now: () => Math.floor(simulatedAt + (wallNow() - realAt) * speed), wallNow };
 }
 
 const steppedClock = (clock: ManualClock): SandboxClock => ({

@@ -1,7 +1,7 @@
 // The simulated service: a changing fleet behind the calls that the API document describes. The same seed, options and
 // steps give the same bytes.
 
-import { createSandboxDependencies, type SandboxDependencies } from './dependencies.ts';
+import { createSandboxDependencies } from './dependencies.ts';
 import type { Fault } from './faults/faults.ts';
 import type { Credentials } from './http/account.ts';
 import { createAdmin } from './http/admin.ts';
@@ -44,9 +44,8 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const settings = settingsFrom(options);
   const dependencies = createSandboxDependencies(settings);
-  const calls = callsOf(dependencies);
   const admin = createAdmin(dependencies, createTruth(dependencies.world));
-  const { url, close } = await listen(createApp(calls, dependencies, admin), settings.host, settings.port);
+  const { url, close } = await listen(createApp(CALLS, dependencies, admin), settings.host, settings.port);
   return {
     url,
     close,
@@ -58,14 +57,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
 }
 
-const callsOf = (dependencies: SandboxDependencies): Call[] => [
-  ...sessionCalls(dependencies),
-  ...checklistCalls(dependencies.world),
-  ...routePlanCalls(dependencies.world),
-  ...pointOfInterestCalls(dependencies.world),
-  ...itineraryCalls(dependencies.world),
-  ...driverCalls(dependencies.world),
-  ...vehicleCalls(dependencies.world),
-  ...dailySummaryCalls(dependencies.world),
-  ...eventCalls(dependencies.world),
+const CALLS: readonly Call[] = [
+  ...sessionCalls,
+  ...checklistCalls,
+  ...routePlanCalls,
+  ...pointOfInterestCalls,
+  ...itineraryCalls,
+  ...driverCalls,
+  ...vehicleCalls,
+  ...dailySummaryCalls,
+  ...eventCalls,
 ];

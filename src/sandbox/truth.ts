@@ -2,10 +2,9 @@
 // it. Records are in wire format, with all related objects.
 import { Hono } from 'hono';
 import { summaryRow } from './routes/daily-summaries.ts';
-import { eventRecord } from './routes/event-records.ts';
+import { arrivedEvents, eventRecord } from './routes/event-records.ts';
 import { planRecord } from './routes/plan-records.ts';
 import { VEHICLE_INCLUDES, vehicleRecord } from './routes/vehicle-records.ts';
-import { arrivedEvents } from './world/arrived-events.ts';
 import { answerRecord, checklistRecord, checklistsBetween } from './world/checklists.ts';
 import { dateText, dayOf, FOUNDING_DAY, startOfDay } from './world/company-time.ts';
 import { summaryOf } from './world/daily-summaries.ts';

@@ -1,12 +1,13 @@
 // Events in bulk, so that the sandbox is never the bottleneck of a benchmark. Every vehicle has the same number of
 // events each UTC day. An event depends only on the vehicle index, the day and its place in the day, so repeated reads
 // agree.
-import type { Answer } from '../http/answer.ts';
+import { type Answer, bytesAnswer } from '../http/answer.ts';
 import type { EventQuery, Period } from '../routes/event-query.ts';
 import { relatedObjects } from '../routes/event-records.ts';
+import type { BulkEvents } from '../sandbox-options.ts';
 import { DAY_MS, FOUNDING_DAY, SECOND_MS } from '../world/company-time.ts';
 import { depotOf } from '../world/daily-routes.ts';
-import type { BulkEvents, World } from '../world/world.ts';
+import type { World } from '../world/world.ts';
 import { BULK_DURATION_S, bulkTemplate, type Template, writePatched } from './bulk-template.ts';
 
 interface Vehicle {
@@ -31,12 +32,7 @@ export function bulkAnswer(world: World, bulk: BulkEvents, wanted: EventQuery): 
   const parts = dayParts(world.now(), bulk, wanted, width);
   const vehicles = known.map((index, i) => ({ index, related: padded(blocks[i] as Buffer, width) }));
   const total = vehicles.length * lengthOf(parts);
-  const headers = { 'content-type': 'application/json' };
-  return {
-    status: 200,
-    headers,
-    body: { chunks: chunksOf(vehicles, parts, total), bytes: Math.max(total, 1) + 1 },
-  };
+  return bytesAnswer(chunksOf(vehicles, parts, total));
 }
 
 const lengthOf = (parts: readonly DayPart[]): number =>

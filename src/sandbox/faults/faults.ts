@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { issueTexts, parseInWords } from '../../core/text/zod-words.ts';
 import { CALL_NAMES, type CallName } from '../http/call-names.ts';
+import type { LedgerRecorder } from '../ledger.ts';
 import { type Random, seededRandom } from '../made-up/seeded-random.ts';
 
 /** Statuses that a fault can send instead of the call's answer. */
@@ -62,14 +63,6 @@ export const faultSchema = z.strictObject({
 
 export type Fault = z.infer<typeof faultSchema>;
 
-export interface Faults {
-  add(fault: Fault): void;
-  clear(): void;
-  list(): (Fault & { struck: number })[];
-  /** The faults that strike this request, in the order they were set. */
-  strike(call: CallName): Fault[];
-}
-
 interface SetFault {
   fault: Fault;
   random: Random;
@@ -77,9 +70,18 @@ interface SetFault {
   struck: number;
 }
 
-export function createFaults(seed: number, onStrike: (name: string) => void): Faults {
+export type Faults = ReturnType<typeof createFaults>;
+
+export function createFaults(settings: { seed: number; faults: readonly Fault[] }, ledger: LedgerRecorder) {
   let set: SetFault[] = [];
   let added = 0;
+
+  const add = (fault: Fault): void => {
+    added += 1;
+    const random = seededRandom(settings.seed, 'fault', added);
+    set.push({ fault: faultSchema.parse(fault), random, seen: 0, struck: 0 });
+  };
+  settings.faults.forEach(add);
 
   const strikes = (one: SetFault, call: CallName): boolean => {
     const { fault } = one;
@@ -88,25 +90,18 @@ export function createFaults(seed: number, onStrike: (name: string) => void): Fa
     if (one.seen <= (fault.skip ?? 0) || one.struck >= (fault.times ?? Infinity)) return false;
     if (!one.random.chance(fault.rate ?? 1)) return false;
     one.struck += 1;
-    onStrike(fault.fault);
+    ledger.count('faults_injected', fault.fault);
     return true;
   };
 
   return {
-    add(fault) {
-      added += 1;
-      set.push({
-        fault: faultSchema.parse(fault),
-        random: seededRandom(seed, 'fault', added),
-        seen: 0,
-        struck: 0,
-      });
-    },
-    clear() {
+    add,
+    clear(): void {
       set = [];
     },
     list: () => set.map(({ fault, struck }) => ({ ...fault, struck })),
-    strike: (call) => set.filter((one) => strikes(one, call)).map((one) => one.fault),
+    /** The faults that strike this request, in the order they were set. */
+    strike: (call: CallName): Fault[] => set.filter((one) => strikes(one, call)).map((one) => one.fault),
   };
 }
 

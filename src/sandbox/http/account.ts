@@ -1,18 +1,11 @@
 // The single account of the simulated company. All four fields must match. Tests can change the password, or revoke it.
+import { isJsonObject } from '../../core/glossary.ts';
 
 export interface Credentials {
   username: string;
   parent_username: string;
   password: string;
   realm: string;
-}
-
-export interface Account {
-  readonly credentials: Credentials;
-  matches(given: unknown): boolean;
-  changePassword(password: string): void;
-  /** Rejects every password until `changePassword` is called. */
-  revokePassword(): void;
 }
 
 export const DEFAULT_CREDENTIALS: Credentials = {
@@ -22,23 +15,19 @@ export const DEFAULT_CREDENTIALS: Credentials = {
   realm: 'demo',
 };
 
-export function createAccount(initial: Credentials): Account {
+export function createAccount(initial: Credentials) {
   const credentials = { ...initial };
   let isRevoked = false;
   return {
     credentials,
-    matches: (given) =>
-      !isRevoked &&
-      typeof given === 'object' &&
-      given !== null &&
-      (Object.keys(credentials) as (keyof Credentials)[]).every(
-        (name) => (given as Record<string, unknown>)[name] === credentials[name],
-      ),
-    changePassword(password) {
+    matches: (given: unknown): boolean =>
+      !isRevoked && isJsonObject(given) && Object.entries(credentials).every(([name, value]) => given[name] === value),
+    changePassword(password: string): void {
       credentials.password = password;
       isRevoked = false;
     },
-    revokePassword() {
+    /** Rejects every password until `changePassword` is called. */
+    revokePassword(): void {
       isRevoked = true;
     },
   };

@@ -1,10 +1,11 @@
-// The answer of a call: a JSON value, which shapes and faults may still change, or finished bytes. A handler that
-// rejects a request throws a Rejection.
+// The answer of a call: a JSON value, which shapes and faults may still change, or bytes. A handler that rejects a
+// request throws a Rejection.
 
 export interface Answer {
   status: number;
   headers: Record<string, string>;
-  body: { json: unknown } | { chunks: Iterable<Uint8Array>; bytes: number };
+  /** The length of an array of chunks is announced; other iterables are sent without a length. */
+  body: { json: unknown } | { chunks: Iterable<Uint8Array> };
 }
 
 export const jsonAnswer = (json: unknown, status = 200): Answer => ({
@@ -13,22 +14,22 @@ export const jsonAnswer = (json: unknown, status = 200): Answer => ({
   body: { json },
 });
 
-export const textAnswer = (text: string, contentType: string, status = 200): Answer => {
-  const bytes = Buffer.from(text);
-  return {
-    status,
-    headers: { 'content-type': contentType },
-    body: { chunks: [bytes], bytes: bytes.length },
-  };
-};
+export const bytesAnswer = (chunks: Iterable<Uint8Array>, contentType = 'application/json', status = 200): Answer => ({
+  status,
+  headers: { 'content-type': contentType },
+  body: { chunks },
+});
+
+export const textAnswer = (text: string, contentType?: string, status?: number): Answer =>
+  bytesAnswer([Buffer.from(text)], contentType, status);
 
 /** The API document defines no error body; the sandbox puts the reason into `message`. */
 export const problemAnswer = (status: number, message: string): Answer => jsonAnswer({ message }, status);
 
 export class Rejection extends Error {
-  readonly status: number;
+  readonly status: 400 | 401 | 404 | 422;
 
-  constructor(status: number, message: string) {
+  constructor(status: Rejection['status'], message: string) {
     super(message);
     this.name = 'Rejection';
     this.status = status;

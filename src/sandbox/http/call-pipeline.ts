@@ -1,13 +1,13 @@
 // The steps of every request: count it, apply early faults, check the bearer token, carry out the call, apply late
 // faults, send the answer. The order matters: nothing is committed before the early faults.
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { applyLateFault, replacementFor } from '../faults/fault-effects.ts';
-import type { Fault, Faults } from '../faults/faults.ts';
-import type { LedgerRecorder } from '../ledger.ts';
-import type { SandboxClock } from '../sandbox-clock.ts';
+import type { ServerResponse } from 'node:http';
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import type { SandboxDependencies } from '../dependencies.ts';
+import { applyLateFault, substituteFor } from '../faults/fault-effects.ts';
+import type { Fault } from '../faults/faults.ts';
 import { type Answer, mapRecords, problemAnswer, Rejection } from './answer.ts';
 import type { Call, CallRequest } from './call.ts';
-import type { CallName } from './call-names.ts';
 import {
   deliver,
   deliverEndlessly,
@@ -17,35 +17,23 @@ import {
   untilClosed,
   waitOrClose,
 } from './delivery.ts';
-import type { Tokens } from './tokens.ts';
+import { parsedBody } from './parameters.ts';
 
-export interface PipelineDependencies {
-  faults: Faults;
-  ledger: LedgerRecorder;
-  tokens: Tokens;
-  /** Records that a test added to a call's answers. */
-  addedRecords: Map<CallName, unknown[]>;
-  clock: SandboxClock;
-  /** The effect of these faults on the account; it happens before the call. */
-  sessionFaults: Record<'expired-token' | 'revoked-password', () => void>;
-}
-
-export interface RawRequest {
-  query: URLSearchParams;
-  params: Record<string, string>;
-  incoming: IncomingMessage;
-  outgoing: ServerResponse;
-  readText(): Promise<string>;
-}
+export type Env = { Bindings: HttpBindings };
 
 const DEFAULT_LATENCY_MS = 1_000;
 const DEFAULT_DRIP_MS = 50;
 
-export async function serveCall(dependencies: PipelineDependencies, call: Call, raw: RawRequest): Promise<void> {
+export async function serveCall(
+  dependencies: SandboxDependencies,
+  call: Call,
+  c: Context<Env>,
+  query: URLSearchParams,
+): Promise<void> {
   dependencies.ledger.arrived(call.name);
   let status: number | undefined;
   try {
-    status = await answerOrFail(dependencies, call, raw);
+    status = await answerOrFail(dependencies, call, c, query);
   } finally {
     dependencies.ledger.left(status);
   }
@@ -53,30 +41,37 @@ export async function serveCall(dependencies: PipelineDependencies, call: Call, 
 
 /** Returns the sent status; undefined if the client got no answer. */
 async function answerOrFail(
-  dependencies: PipelineDependencies,
+  dependencies: SandboxDependencies,
   call: Call,
-  raw: RawRequest,
+  c: Context<Env>,
+  query: URLSearchParams,
 ): Promise<number | undefined> {
-  const { outgoing } = raw;
-  const struck = dependencies.faults.strike(call.name);
+  const { account, clock, faults, tokens } = dependencies;
+  const { incoming, outgoing } = c.env;
+  const struck = faults.strike(call.name);
   const has = (name: Fault['fault']): Fault | undefined => struck.find((fault) => fault.fault === name);
   if (has('refused')) {
     outgoing.socket?.destroy();
     return undefined;
   }
   if (await delayed(outgoing, struck, false)) return undefined;
-  const text = await raw.readText();
+  const text = await c.req.text();
   if (has('reset-before-commit')) {
     reset(outgoing);
     return undefined;
   }
-  for (const name of ['expired-token', 'revoked-password'] as const) {
-    if (has(name)) dependencies.sessionFaults[name]();
-  }
+  if (has('expired-token')) tokens.expireAll('access');
+  if (has('revoked-password')) account.revokePassword();
+  const substitutes = struck
+    .filter((fault) => fault.after_commit !== true)
+    .map((fault) => substituteFor(fault, clock.wallNow()));
+  const bearer = /^Bearer (\S+)$/i.exec(incoming.headers.authorization ?? '')?.[1];
+  const request = { query, params: c.req.param() as Record<string, string>, bearer };
   const answer =
-    replacement(struck, dependencies.clock.wallNow()) ?? (await carryOut(dependencies, call, raw, text, struck));
+    substitutes.find((substitute) => substitute !== undefined) ??
+    (await carryOut(dependencies, call, request, text, struck));
   if (await delayed(outgoing, struck, true)) return undefined;
-  outgoing.setHeader('date', new Date(dependencies.clock.wallNow()).toUTCString());
+  outgoing.setHeader('date', new Date(clock.wallNow()).toUTCString());
   return await send(outgoing, answer, has);
 }
 
@@ -90,22 +85,14 @@ async function delayed(outgoing: ServerResponse, struck: readonly Fault[], isCom
   return hangs;
 }
 
-function replacement(struck: readonly Fault[], wallNow: number): Answer | undefined {
-  for (const fault of struck) {
-    const answer = replacementFor(fault, wallNow);
-    if (answer !== undefined) return answer;
-  }
-  return undefined;
-}
-
 async function carryOut(
-  dependencies: PipelineDependencies,
+  dependencies: SandboxDependencies,
   call: Call,
-  raw: RawRequest,
+  request: Omit<CallRequest, 'body'>,
   text: string,
   struck: readonly Fault[],
 ): Promise<Answer> {
-  let answer = await handle(dependencies.tokens, call, raw, text);
+  let answer = await handle(dependencies, call, request, text);
   const added = dependencies.addedRecords.get(call.name);
   if (added !== undefined && answer.status === 200) {
     answer = mapRecords(answer, (records) => [...records, ...added]);
@@ -114,14 +101,18 @@ async function carryOut(
   return answer;
 }
 
-async function handle(tokens: Tokens, call: Call, raw: RawRequest, text: string): Promise<Answer> {
+async function handle(
+  dependencies: SandboxDependencies,
+  call: Call,
+  request: Omit<CallRequest, 'body'>,
+  text: string,
+): Promise<Answer> {
   try {
-    const bearer = bearerOf(raw.incoming);
-    if (call.needsBearer && (bearer === undefined || !(await tokens.accepts('access', bearer)))) {
+    const { bearer = '' } = request;
+    if (call.needsBearer !== false && !(await dependencies.tokens.accepts('access', bearer))) {
       throw new Rejection(401, 'Missing, invalid or expired access token');
     }
-    const request: CallRequest = { query: raw.query, params: raw.params, body: parsedBody(text), bearer };
-    return await call.handle(request);
+    return await call.handle(dependencies, { ...request, body: parsedBody(text, 400) });
   } catch (error) {
     if (error instanceof Rejection) return problemAnswer(error.status, error.message);
     throw error;
@@ -143,16 +134,4 @@ async function send(
   else if (drip !== undefined) await deliverInDrips(outgoing, answer, drip.ms ?? DEFAULT_DRIP_MS);
   else await deliver(outgoing, answer);
   return answer.status;
-}
-
-const bearerOf = (incoming: IncomingMessage): string | undefined =>
-  /^Bearer (\S+)$/i.exec(incoming.headers.authorization ?? '')?.[1];
-
-function parsedBody(text: string): unknown {
-  if (text.trim() === '') return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Rejection(400, 'The body is not JSON');
-  }
 }

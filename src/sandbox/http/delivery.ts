@@ -9,33 +9,29 @@ const DRIP_CHUNKS = 20;
 /** Waiting for the socket after every chunk would halve the speed of large answers. */
 const MOST_UNSENT_BYTES = 4 * 1024 * 1024;
 
-interface Bytes {
-  chunks: Iterable<Uint8Array>;
-  bytes: number;
-}
-
-function bytesOf(answer: Answer): Bytes {
-  if (!('json' in answer.body)) return answer.body;
-  const text = Buffer.from(JSON.stringify(answer.body.json));
-  return { chunks: [text], bytes: text.length };
-}
+const chunksOf = ({ body }: Answer): Iterable<Uint8Array> =>
+  'json' in body ? [Buffer.from(JSON.stringify(body.json))] : body.chunks;
 
 export async function deliver(outgoing: ServerResponse, answer: Answer): Promise<void> {
-  const { chunks, bytes } = bytesOf(answer);
-  outgoing.writeHead(answer.status, { ...answer.headers, 'content-length': String(bytes) });
+  const chunks = chunksOf(answer);
+  const length = Array.isArray(chunks)
+    ? chunks.reduce((sum: number, chunk: Uint8Array) => sum + chunk.length, 0)
+    : undefined;
+  outgoing.writeHead(answer.status, { ...answer.headers, ...(length !== undefined && { 'content-length': length }) });
   for (const chunk of chunks) {
     if (outgoing.destroyed) return;
-    if (!outgoing.write(chunk) && outgoing.writableLength > MOST_UNSENT_BYTES) await drainOrClose(outgoing);
+    if (!outgoing.write(chunk) && outgoing.writableLength > MOST_UNSENT_BYTES) {
+      await unlessClosed(outgoing, (signal) => once(outgoing, 'drain', { signal }));
+    }
   }
   outgoing.end();
 }
 
 /** Sends the answer in small chunks with a pause before each. */
 export async function deliverInDrips(outgoing: ServerResponse, answer: Answer, pauseMs: number): Promise<void> {
-  const { chunks, bytes } = bytesOf(answer);
-  const body = Buffer.concat([...chunks]);
-  const step = Math.max(1, Math.ceil(bytes / DRIP_CHUNKS));
-  outgoing.writeHead(answer.status, { ...answer.headers, 'content-length': String(bytes) });
+  const body = Buffer.concat([...chunksOf(answer)]);
+  const step = Math.max(1, Math.ceil(body.length / DRIP_CHUNKS));
+  outgoing.writeHead(answer.status, { ...answer.headers, 'content-length': body.length });
   for (let at = 0; at < body.length; at += step) {
     await waitOrClose(outgoing, pauseMs);
     if (outgoing.destroyed) return;
@@ -59,10 +55,9 @@ export async function deliverEndlessly(
 
 /** Announces the full length, sends half of it and closes the connection. */
 export async function deliverTruncated(outgoing: ServerResponse, answer: Answer): Promise<void> {
-  const { chunks, bytes } = bytesOf(answer);
-  const body = Buffer.concat([...chunks]);
-  outgoing.writeHead(answer.status, { ...answer.headers, 'content-length': String(Math.max(bytes, 2)) });
-  await new Promise<void>((resolve) => outgoing.write(body.subarray(0, bytes >> 1), () => resolve()));
+  const body = Buffer.concat([...chunksOf(answer)]);
+  outgoing.writeHead(answer.status, { ...answer.headers, 'content-length': Math.max(body.length, 2) });
+  await new Promise<void>((resolve) => outgoing.write(body.subarray(0, body.length >> 1), () => resolve()));
   outgoing.destroy();
 }
 
@@ -71,22 +66,15 @@ export function reset(outgoing: ServerResponse): void {
   outgoing.socket?.resetAndDestroy();
 }
 
-function drainOrClose(outgoing: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const finish = (): void => {
-      outgoing.off('drain', finish).off('close', finish);
-      resolve();
-    };
-    outgoing.on('drain', finish).on('close', finish);
-  });
-}
-
 /** Waits in real time, or until the client disconnects. */
-export async function waitOrClose(outgoing: ServerResponse, ms: number): Promise<void> {
+export const waitOrClose = (outgoing: ServerResponse, ms: number): Promise<void> =>
+  unlessClosed(outgoing, (signal) => wait(ms, undefined, { signal }));
+
+async function unlessClosed(outgoing: ServerResponse, start: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
   const gone = new AbortController();
   const onClose = (): void => gone.abort();
   outgoing.once('close', onClose);
-  await wait(ms, undefined, { signal: gone.signal }).catch((error: unknown) => {
+  await start(gone.signal).catch((error: unknown) => {
     if (!gone.signal.aborted) throw error;
   });
   outgoing.off('close', onClose);

@@ -1,45 +1,36 @@
 // Serves the calls and the admin endpoints over real HTTP. A path must match the API document exactly, trailing slash
 // included; any other path is a 404.
 import type { Server } from 'node:http';
-import { type HttpBindings, serve } from '@hono/node-server';
+import { serve } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
+import type { SandboxDependencies } from '../dependencies.ts';
+import { Rejection } from './answer.ts';
 import type { Call } from './call.ts';
-import { type PipelineDependencies, type RawRequest, serveCall } from './call-pipeline.ts';
+import { type Env, serveCall } from './call-pipeline.ts';
 
-type Env = { Bindings: HttpBindings };
-
-export interface HttpServer {
-  readonly url: string;
-  close(): Promise<void>;
-}
-
-export function createApp(calls: readonly Call[], dependencies: PipelineDependencies, admin: Hono): Hono<Env> {
+export function createApp(calls: readonly Call[], dependencies: SandboxDependencies, admin: Hono): Hono<Env> {
   const app = new Hono<Env>();
   app.route('/_sandbox', admin);
   for (const call of calls) {
     app.on(call.method, call.path, async (c, next) => {
       const query = new URL(c.req.url).searchParams;
       if (call.when?.(query) === false) return await next();
-      await serveCall(dependencies, call, rawRequest(c, query));
+      await serveCall(dependencies, call, c, query);
       return RESPONSE_ALREADY_SENT;
     });
   }
-  app.onError((error, c) => c.json({ message: `The sandbox itself failed: ${error.message}` }, 500));
+  app.onError((error, c) =>
+    error instanceof Rejection
+      ? c.json({ message: error.message }, error.status)
+      : c.json({ message: `The sandbox itself failed: ${error.message}` }, 500),
+  );
   app.notFound((c) => c.json({ message: 'No such path' }, 404));
   return app;
 }
 
-const rawRequest = (c: Context<Env>, query: URLSearchParams): RawRequest => ({
-  query,
-  params: c.req.param() as Record<string, string>,
-  incoming: c.env.incoming,
-  outgoing: c.env.outgoing,
-  readText: () => c.req.text(),
-});
-
-export function listen(app: Hono<Env>, hostname: string, port: number): Promise<HttpServer> {
-  return new Promise((resolve, reject) => {
+export function listen(app: Hono<Env>, hostname: string, port: number) {
+  return new Promise<{ url: string; close(): Promise<void> }>((resolve, reject) => {
     const server = serve({ fetch: app.fetch, hostname, port, overrideGlobalObjects: false }, (info) => {
       const host = hostname.includes(':') ? `[${hostname}]` : hostname;
       resolve({ url: `http://${host}:${info.port}`, close: () => closeServer(server) });

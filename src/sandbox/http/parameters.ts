@@ -1,107 +1,85 @@
-// Reads query parameters as strictly as the API document defines them. A missing or invalid one is rejected with 422; a
-// parameter that the document does not mention is ignored.
+// Reads queries and bodies as strictly as the API document defines them. A missing or invalid value is rejected with
+// 422; a parameter that the document does not mention is ignored.
+import { z } from 'zod';
+import { issueTexts, parseInWords } from '../../core/text/zod-words.ts';
 import { Rejection } from './answer.ts';
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/;
 const DATE_TIME_WITHOUT_ZONE = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?$/;
 const COMPANY_OFFSET = '-03:00';
 
-/** Names may repeat. */
-export type Query = URLSearchParams;
-
-const invalid = (name: string, why: string): Rejection => new Rejection(422, `${name}: ${why}`);
-
-export function requireParameter(query: Query, name: string): string {
-  const value = query.get(name);
-  if (value === null || value === '') throw invalid(name, 'is required');
-  return value;
+export function checked<T extends z.ZodType>(schema: T, value: unknown, root = 'body'): z.output<T> {
+  const result = parseInWords(schema, value);
+  if (result.success) return result.data;
+  throw new Rejection(422, issueTexts(result.error.issues, schema, value, root).join('; '));
 }
+
+export function parsedBody(text: string, status: 400 | 422): unknown {
+  if (text.trim() === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Rejection(status, 'The body is not JSON');
+  }
+}
+
+/** Each parameter of the schema gets all its texts: names may repeat, and a Collection may be sent as `name[]`. */
+export function readQuery<T extends z.ZodObject>(schema: T, query: URLSearchParams): z.output<T> {
+  const textsOf = (name: string) => [...query.getAll(name), ...query.getAll(`${name}[]`)];
+  const given = Object.keys(schema.shape).map((name) => [name, textsOf(name)] as const);
+  return checked(schema, Object.fromEntries(given.filter(([, texts]) => texts.length > 0)), 'query');
+}
+
+export const requiredText = z.string().regex(/\S/, 'is required');
+export const integerText = z
+  .string()
+  .regex(/^-?\d+$/, 'must be an integer')
+  .transform(Number);
 
 /** The instant of an ISO 8601 date-time with `Z` or an offset. */
-export function instantOf(text: unknown): number | undefined {
-  if (typeof text !== 'string' || !DATE_TIME.test(text)) return undefined;
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? undefined : at;
-}
-
-export function requiredInstant(query: Query, name: string): number {
-  const at = instantOf(requireParameter(query, name));
-  if (at === undefined) throw invalid(name, 'must be an ISO 8601 date-time with Z or an offset');
-  return at;
-}
-
-export function optionalInstant(query: Query, name: string): number | undefined {
-  return query.get(name) ? requiredInstant(query, name) : undefined;
-}
+export const instant = z
+  .string()
+  .regex(DATE_TIME, 'must be an ISO 8601 date-time with Z or an offset')
+  .transform((text) => Date.parse(text))
+  .pipe(z.number());
 
 /** For parameters of the documented type Text: a date-time without a zone is the company's local time. */
-export function looseInstant(query: Query, name: string): number | undefined {
-  const text = query.get(name);
-  if (!text) return undefined;
-  const zoned = DATE_TIME_WITHOUT_ZONE.test(text)
-    ? `${(text.length === 10 ? `${text}T00:00` : text).replace(' ', 'T')}${COMPANY_OFFSET}`
-    : text;
-  const at = instantOf(zoned);
-  if (at === undefined) throw invalid(name, 'must be a date and time');
-  return at;
-}
+export const looseInstant = z
+  .string()
+  .transform((text) =>
+    DATE_TIME_WITHOUT_ZONE.test(text)
+      ? `${(text.length === 10 ? `${text}T00:00` : text).replace(' ', 'T')}${COMPANY_OFFSET}`
+      : text,
+  )
+  .pipe(instant);
 
-export function optionalInteger(query: Query, name: string): number | undefined {
-  const text = query.get(name);
-  if (text === null || text === '') return undefined;
-  if (!/^-?\d+$/.test(text)) throw invalid(name, 'must be an integer');
-  return Number(text);
-}
-
-export function requiredInteger(query: Query, name: string): number {
-  requireParameter(query, name);
-  return optionalInteger(query, name) as number;
-}
-
-export function optionalWord(query: Query, name: string, allowed: readonly string[]): string | undefined {
-  const word = query.get(name);
-  if (word === null || word === '') return undefined;
-  if (!allowed.includes(word)) throw invalid(name, `must be one of ${allowed.join(', ')}`);
-  return word;
-}
-
-/** A Collection in any common encoding: JSON array, comma list, repeated name, `name[]`. */
-export function collection(query: Query, name: string): string[] | undefined {
-  const given = [...query.getAll(name), ...query.getAll(`${name}[]`)];
-  if (given.length === 0) return undefined;
-  return given.flatMap((text) => {
-    const list = text.trim().startsWith('[') ? jsonArray(text, name) : text.split(',');
-    return list.map((item) => String(item).trim()).filter((item) => item !== '');
-  });
-}
-
-export function integerCollection(query: Query, name: string): number[] | undefined {
-  return collection(query, name)?.map((item) => {
-    if (!/^-?\d+$/.test(item)) throw invalid(name, 'must hold integers');
-    return Number(item);
-  });
-}
-
-export function wordCollection(query: Query, name: string, allowed: readonly string[]): string[] | undefined {
-  const words = collection(query, name);
-  const unknown = words?.find((word) => !allowed.includes(word));
-  if (unknown !== undefined) throw invalid(name, `${unknown} is not one of ${allowed.join(', ')}`);
-  return words;
-}
-
-/** A required Collection may be empty but not absent. */
-export function requireCollection<T>(name: string, list: T[] | undefined): T[] {
-  if (list === undefined) throw invalid(name, 'is required');
-  return list;
-}
-
-export function jsonArray(text: string, name: string): unknown[] {
-  let value: unknown;
+export const jsonText = z.string().transform((text, context): unknown => {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
-    throw invalid(name, 'must be a JSON array');
+    context.addIssue('must be JSON');
+    return z.NEVER;
   }
-  if (!Array.isArray(value)) throw invalid(name, 'must be a JSON array');
-  return value;
-}
+});
+
+/** A field of a body that may be absent or null. */
+export const orNull = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? null);
+
+/** A parameter with one value; an empty one is absent. */
+export const one = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((texts) => (texts as string[] | undefined)?.[0] || undefined, schema);
+
+/** A Collection in any common encoding: JSON array, comma list, repeated name, `name[]`. It may be empty. */
+export const list = <T extends z.ZodType>(item: T) =>
+  z
+    .array(z.preprocess(jsonList, jsonText.pipe(z.array(z.unknown()))))
+    .transform((lists) =>
+      lists
+        .flat()
+        .map((value) => String(value).trim())
+        .filter((text) => text !== ''),
+    )
+    .pipe(z.array(item as z.ZodType<z.output<T>, string>));
+
+const jsonList = (text: unknown): string =>
+  String(text).trim().startsWith('[') ? String(text) : JSON.stringify(String(text).split(','));

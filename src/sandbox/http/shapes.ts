@@ -27,14 +27,11 @@ export const DEFAULT_SHAPES: Shapes = {
   numbers: 'number',
 };
 
-/** Formats instants by the current `dates` shape. */
-export type WriteInstant = (at: number) => string;
-
-export const instantWriter = (shapes: Pick<Shapes, 'dates'>): WriteInstant => {
-  if (shapes.dates === 'offset') return offsetText;
-  if (shapes.dates === 'z-millis') return (at) => new Date(at).toISOString();
-  return (at) => `${new Date(at).toISOString().slice(0, 19)}Z`;
-};
+export function instantText({ dates }: Shapes, at: number): string {
+  if (dates === 'offset') return offsetText(at);
+  const text = new Date(at).toISOString();
+  return dates === 'z-millis' ? text : `${text.slice(0, 19)}Z`;
+}
 
 export function listAnswer(shapes: Shapes, records: readonly unknown[]): Answer {
   if (shapes.data === 'top-level') return jsonAnswer(withNumbers(shapes, records));
@@ -55,13 +52,13 @@ export function writtenAnswer(shapes: Shapes, record: { id: number }): Answer {
     case 'id-only':
       return jsonAnswer({ id: record.id });
     case 'empty':
-      return { status: 200, headers: {}, body: { chunks: [], bytes: 0 } };
+      return { status: 200, headers: {}, body: { chunks: [] } };
     default:
       return jsonAnswer({ data: withNumbers(shapes, record) });
   }
 }
 
-export const withNumbers = (shapes: Pick<Shapes, 'numbers'>, value: unknown): unknown =>
+export const withNumbers = (shapes: Shapes, value: unknown): unknown =>
   shapes.numbers === 'text' ? numbersAsText(value) : value;
 
 const IDENTIFIER = /(^|_)ids?$/;

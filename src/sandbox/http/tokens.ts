@@ -1,48 +1,32 @@
 // Access and refresh tokens: real HS256 JWTs on the sandbox's clock. The secret comes from the seed, so the same steps
 // give the same tokens, and a restarted sandbox still accepts the tokens that it issued.
 import { createHash } from 'node:crypto';
-import { decodeJwt, errors, jwtVerify, SignJWT } from 'jose';
+import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import type { SandboxClock } from '../sandbox-clock.ts';
+import { memoize } from '../world/bounded-cache.ts';
 
 export type Renewal = 'refresh-bearer' | 'access-bearer' | 'body' | 'any' | 'none';
-export type TokenUse = 'access' | 'refresh';
+type TokenUse = 'access' | 'refresh';
 
-export interface TokenOptions {
+interface TokenSettings {
   seed: number;
-  clock: SandboxClock;
   accessTokenTtlMs: number;
   refreshTokenTtlMs: number;
 }
 
-export interface Tokens {
-  issue(use: TokenUse): Promise<string>;
-  /** True for a token of this use that is signed, not expired and not revoked. */
-  accepts(use: TokenUse, token: string): Promise<boolean>;
-  /** True for an access token, expired or not, whose session can still be renewed. */
-  acceptsForRenewal(token: string): Promise<boolean>;
-  revoke(token: string): void;
-  /** Every token of this use that was issued so far counts as expired. */
-  expireAll(use: TokenUse): void;
-}
-
-interface Claims {
-  use: TokenUse;
-  number: number;
-  issuedAt: number;
-  expiresAt: number;
-}
-
 const MOST_CACHED = 1_000;
 
-export function createTokens({ seed, clock, accessTokenTtlMs, refreshTokenTtlMs }: TokenOptions): Tokens {
+export type Tokens = ReturnType<typeof createTokens>;
+
+export function createTokens({ seed, accessTokenTtlMs, refreshTokenTtlMs }: TokenSettings, clock: SandboxClock) {
   const secret = createHash('sha256').update(`roadbook sandbox ${seed}`).digest();
-  const claimsOf = createVerifier(secret);
+  const claimsOf = memoize(MOST_CACHED, (token: string) => signedClaims(token, secret));
   const expiredUpTo = { access: 0, refresh: 0 };
   const revoked = new Set<string>();
   let issued = 0;
 
   return {
-    async issue(use) {
+    async issue(use: TokenUse): Promise<string> {
       const ttlMs = use === 'access' ? accessTokenTtlMs : refreshTokenTtlMs;
       const now = clock.now();
       issued += 1;
@@ -54,50 +38,34 @@ export function createTokens({ seed, clock, accessTokenTtlMs, refreshTokenTtlMs 
         .setExpirationTime(Math.floor((now + ttlMs) / 1_000))
         .sign(secret);
     },
-    async accepts(use, token) {
-      const claims = await claimsOf(token);
-      if (claims === undefined || claims.use !== use || revoked.has(token)) return false;
-      return claims.number > expiredUpTo[use] && clock.now() < claims.expiresAt;
+    /** True for a token of this use that is signed, not expired and not revoked. */
+    async accepts(use: TokenUse, token: string): Promise<boolean> {
+      const { use: ownUse, jti, exp = 0 } = await claimsOf(token);
+      if (ownUse !== use || revoked.has(token)) return false;
+      return Number(jti) > expiredUpTo[use] && clock.now() < exp * 1_000;
     },
-    async acceptsForRenewal(token) {
-      const claims = await claimsOf(token);
-      if (claims === undefined || claims.use !== 'access' || revoked.has(token)) return false;
-      return claims.number > expiredUpTo.refresh && clock.now() < claims.issuedAt + refreshTokenTtlMs;
+    /** True for an access token, expired or not, whose session can still be renewed. */
+    async acceptsForRenewal(token: string): Promise<boolean> {
+      const { use, jti, iat = 0 } = await claimsOf(token);
+      if (use !== 'access' || revoked.has(token)) return false;
+      return Number(jti) > expiredUpTo.refresh && clock.now() < iat * 1_000 + refreshTokenTtlMs;
     },
-    revoke: (token) => void revoked.add(token),
-    expireAll(use) {
+    revoke(token: string): void {
+      revoked.add(token);
+    },
+    /** Every token of this use that was issued so far counts as expired. */
+    expireAll(use: TokenUse): void {
       expiredUpTo[use] = issued;
     },
   };
 }
 
-/** Returns the claims of a correctly signed token and caches them. */
-function createVerifier(secret: Uint8Array): (token: string) => Promise<Claims | undefined> {
-  const verified = new Map<string, Claims>();
-  return async (token) => {
-    const known = verified.get(token);
-    if (known !== undefined) return known;
-    if (!(await isSigned(token, secret))) return undefined;
-    const payload = decodeJwt(token);
-    const claims: Claims = {
-      use: payload.use as TokenUse,
-      number: Number(payload.jti),
-      issuedAt: (payload.iat ?? 0) * 1_000,
-      expiresAt: (payload.exp ?? 0) * 1_000,
-    };
-    if (verified.size >= MOST_CACHED) verified.clear();
-    verified.set(token, claims);
-    return claims;
-  };
-}
-
-/** Checks only the signature; the caller checks the times against the sandbox's clock. */
-async function isSigned(token: string, secret: Uint8Array): Promise<boolean> {
+/** The claims of a correctly signed token, otherwise none. The caller checks the times against the sandbox's clock. */
+async function signedClaims(token: string, secret: Uint8Array): Promise<JWTPayload> {
   try {
-    await jwtVerify(token, secret, { algorithms: ['HS256'], currentDate: new Date(0) });
-    return true;
+    return (await jwtVerify(token, secret, { algorithms: ['HS256'], currentDate: new Date(0) })).payload;
   } catch (error) {
-    if (error instanceof errors.JOSEError) return false;
+    if (error instanceof errors.JOSEError) return {};
     throw error;
   }
 }

@@ -1,77 +1,51 @@
 // GET /checklist/, /checklist/<id>, /checklist_form_field_executed/ and /checklist/picture/. The picture call serves
 // every image whose hash the sandbox sent, including those of route points.
-import { type Answer, jsonAnswer, Rejection, textAnswer } from '../http/answer.ts';
-import { type Call, type CallRequest, readCall } from '../http/call.ts';
-import {
-  collection,
-  integerCollection,
-  optionalInteger,
-  requireCollection,
-  requiredInstant,
-  requiredInteger,
-  requireParameter,
-  wordCollection,
-} from '../http/parameters.ts';
-import { listAnswer, oneAnswer, type Shapes } from '../http/shapes.ts';
-import {
-  answerRecord,
-  type Checklist,
-  checklistRecord,
-  checklistsBetween,
-  findChecklist,
-} from '../world/checklists.ts';
+import { z } from 'zod';
+import { jsonAnswer, Rejection, textAnswer } from '../http/answer.ts';
+import { call } from '../http/call.ts';
+import { instant, integerText, list, one, readQuery } from '../http/parameters.ts';
+import { listAnswer, oneAnswer } from '../http/shapes.ts';
+import { answerRecord, checklistRecord, checklistsBetween, findChecklist } from '../world/checklists.ts';
 import { drawImage } from '../world/images.ts';
-import type { World } from '../world/world.ts';
 
-const DEFAULT_INCLUDES = ['user', 'checklist_form'] as const;
-const ANSWER_INCLUDES = [
-  'checklist_form_field',
-  'checklist_form_field.table',
-  'checklist_form_field.table.items',
-] as const;
+const DEFAULT_INCLUDES = ['user', 'checklist_form'];
+const ANSWER_INCLUDES = ['checklist_form_field', 'checklist_form_field.table', 'checklist_form_field.table.items'];
 
-export const checklistCalls = (world: World): Call[] => [
-  readCall('checklist', '/checklist/:id{[0-9]+}', ({ params }) =>
-    oneAnswer(world.shapes, checklistRecord(world, known(world, Number(params.id)), DEFAULT_INCLUDES)),
-  ),
-  readCall('checklists', '/checklist/', (request) => listChecklists(world, request)),
-  readCall('checklist-answers', '/checklist_form_field_executed/', (request) => listAnswers(world, request)),
-  readCall('checklist-picture', '/checklist/picture/', ({ query }) => {
-    const image = drawImage(world.seed, requireParameter(query, 'picture'));
+const LISTING = z.object({
+  date_time_start: one(instant),
+  date_time_end: one(instant),
+  checklist_code: one(integerText.optional()),
+  user_ids: list(integerText).default([]),
+  includes: list(z.string()).default(DEFAULT_INCLUDES),
+});
+const ANSWERS = z.object({ id: one(integerText), includes: list(z.enum(ANSWER_INCLUDES)) });
+const PICTURE = z.object({ picture: one(z.string()) });
+
+export const checklistCalls = [
+  call('checklist', 'GET', '/checklist/:id{[0-9]+}', ({ world }, { params }) => {
+    const found = findChecklist(world, Number(params.id));
+    if (found === undefined) throw new Rejection(404, 'No such checklist');
+    return oneAnswer(world.shapes, checklistRecord(world, found, DEFAULT_INCLUDES));
+  }),
+  call('checklists', 'GET', '/checklist/', ({ world }, { query }) => {
+    const wanted = readQuery(LISTING, query);
+    const { checklist_code: code, user_ids: users } = wanted;
+    const found = checklistsBetween(world, wanted.date_time_start, wanted.date_time_end).filter(
+      ({ id, userId }) => (code === undefined || id === code) && (users.length === 0 || users.includes(userId)),
+    );
+    const records = found.map((checklist) => checklistRecord(world, checklist, wanted.includes));
+    return listAnswer(world.shapes, records);
+  }),
+  call('checklist-answers', 'GET', '/checklist_form_field_executed/', ({ world }, { query }) => {
+    const { id, includes } = readQuery(ANSWERS, query);
+    const found = findChecklist(world, id);
+    const records = found?.answers.map((answer) => answerRecord(world, found, answer, includes));
+    return listAnswer(world.shapes, records ?? []);
+  }),
+  call('checklist-picture', 'GET', '/checklist/picture/', ({ world: { seed, shapes } }, { query }) => {
+    const image = drawImage(seed, readQuery(PICTURE, query).picture)?.toString('base64');
     if (image === undefined) throw new Rejection(404, 'No such picture');
-    return pictureAnswer(world.shapes, image.toString('base64'));
+    if (shapes.picture === 'json') return jsonAnswer({ data: image });
+    return textAnswer(shapes.picture === 'data-uri' ? `data:image/png;base64,${image}` : image, 'text/plain');
   }),
 ];
-
-function known(world: World, id: number): Checklist {
-  const one = findChecklist(world, id);
-  if (one === undefined) throw new Rejection(404, 'No such checklist');
-  return one;
-}
-
-function listChecklists(world: World, { query }: CallRequest) {
-  const from = requiredInstant(query, 'date_time_start');
-  const to = requiredInstant(query, 'date_time_end');
-  const code = optionalInteger(query, 'checklist_code');
-  const users = integerCollection(query, 'user_ids') ?? [];
-  const includes = collection(query, 'includes') ?? DEFAULT_INCLUDES;
-  const found = checklistsBetween(world, from, to).filter(
-    (one) => (code === undefined || one.id === code) && (users.length === 0 || users.includes(one.userId)),
-  );
-  return listAnswer(
-    world.shapes,
-    found.map((one) => checklistRecord(world, one, includes)),
-  );
-}
-
-function listAnswers(world: World, { query }: CallRequest) {
-  const id = requiredInteger(query, 'id');
-  const includes = requireCollection('includes', wordCollection(query, 'includes', ANSWER_INCLUDES));
-  const one = findChecklist(world, id);
-  return listAnswer(world.shapes, one?.answers.map((answer) => answerRecord(world, one, answer, includes)) ?? []);
-}
-
-function pictureAnswer(shapes: Shapes, base64: string): Answer {
-  if (shapes.picture === 'json') return jsonAnswer({ data: base64 });
-  return textAnswer(shapes.picture === 'data-uri' ? `data:image/png;base64,${base64}` : base64, 'text/plain');
-}

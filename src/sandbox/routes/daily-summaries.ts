@@ -1,14 +1,8 @@
 // GET /daily_summary/. A day counts if it starts before end_date and ends after initial_date. Without aggregated_fields,
 // rows are by vehicle. A vehicle that did not move in the period has no row.
-import { Rejection } from '../http/answer.ts';
-import { type Call, type CallRequest, readCall } from '../http/call.ts';
-import {
-  integerCollection,
-  requireCollection,
-  requiredInstant,
-  requireParameter,
-  wordCollection,
-} from '../http/parameters.ts';
+import { z } from 'zod';
+import { call } from '../http/call.ts';
+import { instant, integerText, list, one, readQuery } from '../http/parameters.ts';
 import { listAnswer } from '../http/shapes.ts';
 import { driverIds, vehicleIds } from '../made-up/identifiers.ts';
 import { personName } from '../made-up/names.ts';
@@ -17,35 +11,35 @@ import { accumulate, type Summary, summaryOf } from '../world/daily-summaries.ts
 import type { World } from '../world/world.ts';
 import { vehicleIdentity } from './vehicle-records.ts';
 
-const SUBJECTS = ['vehicle', 'driver'] as const;
-const INCLUDES = ['driver', 'vehicle', 'vehicle.device'] as const;
+const subjects = list(z.enum(['vehicle', 'driver'])).optional();
+const QUERY = z.object({
+  initial_date: one(instant),
+  end_date: one(instant),
+  daily_type: one(z.enum(['analytical', 'aggregate'])),
+  aggregated_field: subjects,
+  aggregated_fields: subjects,
+  vehicles_id: list(integerText),
+  driver_ids: list(integerText).default([]),
+  includes: list(z.enum(['driver', 'vehicle', 'vehicle.device'])).default([]),
+});
 
-export const dailySummaryCalls = (world: World): Call[] => [
-  readCall('daily-summary', '/daily_summary/', (request) => querySummaries(world, request)),
+export const dailySummaryCalls = [
+  call('daily-summary', 'GET', '/daily_summary/', ({ world }, { query }) => {
+    const wanted = readQuery(QUERY, query);
+    const drivers = wanted.driver_ids.map(driverIds.indexOf);
+    const isWanted = (index: number | undefined): index is number =>
+      index !== undefined && (drivers.length === 0 || drivers.includes(index));
+    const subjects = wanted.aggregated_field ?? wanted.aggregated_fields ?? ['vehicle'];
+    const byDriver = subjects.includes('driver') && !subjects.includes('vehicle');
+    const vehicles = new Set(wanted.vehicles_id.map(vehicleIds.indexOf));
+    const rows = [...vehicles].filter(isWanted).flatMap((index) => {
+      const days = summariesOf(world, index, wanted.initial_date, wanted.end_date);
+      const shown = wanted.daily_type === 'analytical' || days.length === 0 ? days : [accumulate(days)];
+      return shown.map((summary) => summaryRow(world, index, summary, byDriver, wanted.includes));
+    });
+    return listAnswer(world.shapes, rows);
+  }),
 ];
-
-function querySummaries(world: World, { query }: CallRequest) {
-  const from = requiredInstant(query, 'initial_date');
-  const to = requiredInstant(query, 'end_date');
-  const type = requireParameter(query, 'daily_type');
-  if (type !== 'analytical' && type !== 'aggregate') {
-    throw new Rejection(422, 'daily_type: must be analytical or aggregate');
-  }
-  const fieldsName = query.has('aggregated_field') ? 'aggregated_field' : 'aggregated_fields';
-  const subjects = wordCollection(query, fieldsName, SUBJECTS) ?? ['vehicle'];
-  const vehicles = requireCollection('vehicles_id', integerCollection(query, 'vehicles_id')).map(vehicleIds.indexOf);
-  const drivers = (integerCollection(query, 'driver_ids') ?? []).map(driverIds.indexOf);
-  const includes = wordCollection(query, 'includes', INCLUDES) ?? [];
-  const isWanted = (index: number | undefined): index is number =>
-    index !== undefined && (drivers.length === 0 || drivers.includes(index));
-  const byDriver = subjects.includes('driver') && !subjects.includes('vehicle');
-  const rows = [...new Set(vehicles)].filter(isWanted).flatMap((index) => {
-    const days = summariesOf(world, index, from, to);
-    const shown = type === 'analytical' || days.length === 0 ? days : [accumulate(days)];
-    return shown.map((summary) => summaryRow(world, index, summary, byDriver, includes));
-  });
-  return listAnswer(world.shapes, rows);
-}
 
 function summariesOf(world: World, index: number, from: number, to: number): Summary[] {
   const found: Summary[] = [];

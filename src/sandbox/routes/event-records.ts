@@ -1,8 +1,9 @@
-// An event as the query returns it. Related objects are present only if requested; a nested include adds its parent too.
+// The events that have arrived, as the query returns them. Related objects are present only if requested; a nested include adds its parent too.
 
 import { driverIds } from '../made-up/identifiers.ts';
 import { personName } from '../made-up/names.ts';
 import type { Place } from '../made-up/places.ts';
+import { dayOf } from '../world/company-time.ts';
 import type { TrackedEvent } from '../world/events.ts';
 import type { World } from '../world/world.ts';
 import { vehicleIdentity } from './vehicle-records.ts';
@@ -21,6 +22,18 @@ export const EVENT_INCLUDES = [
   'poi_start',
   'poi_end',
 ] as const;
+
+/** The arrived events that begin between `from` and `to`, both included, in order of their beginning. */
+export function arrivedEvents(world: World, index: number, from: number, to: number): TrackedEvent[] {
+  const now = world.now();
+  const found: TrackedEvent[] = [];
+  for (let day = dayOf(from) - 1; day <= Math.min(dayOf(to) + 1, dayOf(now)); day++) {
+    for (const event of world.activity(index, day).events()) {
+      if (event.visibleAt <= now && event.beginAt >= from && event.beginAt <= to) found.push(event);
+    }
+  }
+  return found.sort((a, b) => a.beginAt - b.beginAt || a.id - b.id);
+}
 
 export function eventRecord(world: World, event: TrackedEvent, includes: readonly string[]): Record<string, unknown> {
   return {

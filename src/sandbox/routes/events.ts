@@ -2,27 +2,24 @@
 // events together; the answer stays a plain array, as in the API document.
 
 import { bulkAnswer } from '../bulk/bulk-events.ts';
-import { type Answer, jsonAnswer } from '../http/answer.ts';
-import { type Call, type CallRequest, readCall } from '../http/call.ts';
+import { jsonAnswer } from '../http/answer.ts';
+import { call } from '../http/call.ts';
 import { withNumbers } from '../http/shapes.ts';
-import { arrivedEvents } from '../world/arrived-events.ts';
 import type { TrackedEvent } from '../world/events.ts';
 import type { World } from '../world/world.ts';
 import { type EventQuery, readEventQuery } from './event-query.ts';
-import { eventRecord } from './event-records.ts';
+import { arrivedEvents, eventRecord } from './event-records.ts';
 
-export const eventCalls = (world: World): Call[] => [
-  readCall('events', '/event/', (request) => queryEvents(world, request)),
+export const eventCalls = [
+  call('events', 'GET', '/event/', ({ world }, { query }) => {
+    const wanted = readEventQuery(query);
+    if (world.bulkEvents !== undefined) return bulkAnswer(world, world.bulkEvents, wanted);
+    const events = wanted.vehicles.flatMap((index) => eventsOf(world, index, wanted));
+    if (!wanted.groupsByVehicle) events.sort((a, b) => a.beginAt - b.beginAt || a.id - b.id);
+    const records = events.map((event) => eventRecord(world, event, wanted.includes));
+    return jsonAnswer(withNumbers(world.shapes, records));
+  }),
 ];
-
-function queryEvents(world: World, { query }: CallRequest): Answer {
-  const wanted = readEventQuery(query);
-  if (world.bulkEvents !== undefined) return bulkAnswer(world, world.bulkEvents, wanted);
-  const events = wanted.vehicles.flatMap((index) => eventsOf(world, index, wanted));
-  if (!wanted.groupsByVehicle) events.sort((a, b) => a.beginAt - b.beginAt || a.id - b.id);
-  const records = events.map((event) => eventRecord(world, event, wanted.includes));
-  return jsonAnswer(withNumbers(world.shapes, records));
-}
 
 function eventsOf(world: World, index: number, wanted: EventQuery): TrackedEvent[] {
   const found = new Set(wanted.periods.flatMap(({ begin, end }) => arrivedEvents(world, index, begin, end)));

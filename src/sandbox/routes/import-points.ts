@@ -1,7 +1,6 @@
 // Turns the points of an imported plan into drafts: geocodes addresses (always to the same place), puts the points into
 // driving order, and reports each invalid point with its line and the reason.
 import { isJsonObject } from '../../core/glossary.ts';
-import { isCoordinate } from '../http/written-fields.ts';
 import { metresBetween, type Place, placeFor, roundCoordinate } from '../made-up/places.ts';
 import { SECOND_MS } from '../world/company-time.ts';
 import { isTerminus, POINT_TYPES, type PointDraft, type PointType, travelSeconds } from '../world/route-draft.ts';
@@ -52,14 +51,17 @@ function placeOf(fields: Record<string, unknown>, seed: number): Place | string 
   const address = addressText(fields.address);
   const hasCoordinates = latitude !== undefined && latitude !== null && longitude !== undefined && longitude !== null;
   if (!hasCoordinates) return address === '' ? 'address or coordinates: one is required' : geocoded(address, seed);
-  if (!isCoordinate('latitude', latitude)) return 'latitude: out of range';
-  if (!isCoordinate('longitude', longitude)) return 'longitude: out of range';
+  if (!isWithin(90, latitude)) return 'latitude: out of range';
+  if (!isWithin(180, longitude)) return 'longitude: out of range';
   return {
     latitude: roundCoordinate(latitude),
     longitude: roundCoordinate(longitude),
     address: address === '' ? placeFor(seed, 'reverse', `${latitude},${longitude}`).address : address,
   };
 }
+
+const isWithin = (limit: number, value: unknown): value is number =>
+  typeof value === 'number' && Math.abs(value) <= limit;
 
 const geocoded = (address: string, seed: number): Place => ({
   ...placeFor(seed, 'geocode', address),

@@ -1,11 +1,10 @@
 // GET, POST and PUT /point_of_interest/. The category is an object or an id; the API document has both names. A change
 // replaces the required fields and keeps the optional ones that it does not name.
-import { isJsonObject } from '../../core/glossary.ts';
+import { z } from 'zod';
 import { Rejection } from '../http/answer.ts';
-import { type Call, type CallRequest, dataOf, readCall, writeCall } from '../http/call.ts';
-import { collection, optionalWord } from '../http/parameters.ts';
+import { call } from '../http/call.ts';
+import { checked, integerText, list, one, orNull, readQuery, requiredText } from '../http/parameters.ts';
 import { listAnswer, writtenAnswer } from '../http/shapes.ts';
-import { coordinateField, integerField, requiredText, textField } from '../http/written-fields.ts';
 import {
   allPointsOfInterest,
   POINT_CATEGORIES,
@@ -14,71 +13,65 @@ import {
 } from '../world/points-of-interest.ts';
 import type { World } from '../world/world.ts';
 
-const DEFAULT_INCLUDES = ['point_of_interest_category'] as const;
+const DEFAULT_INCLUDES = ['point_of_interest_category'];
 const DEFAULT_CATEGORY = 1;
 const PATH = '/point_of_interest/';
 
-export const pointOfInterestCalls = (world: World): Call[] => [
-  readCall('points-of-interest', PATH, (request) => listPoints(world, request)),
-  writeCall('create-point-of-interest', 'POST', PATH, ({ body }) => {
-    const id = world.journal.nextId('point_of_interest');
-    return writePoint(world, pointFrom(dataOf(body), id, undefined), true);
+const category = z
+  .int()
+  .min(0)
+  .max(POINT_CATEGORIES.length - 1);
+const FIELDS = z.object({
+  title: requiredText,
+  responsible_name: orNull(z.string()),
+  phone: orNull(z.string()),
+  latitude: z.number().min(-90).max(90),
+  longitude: z.number().min(-180).max(180),
+  point_of_interest_category: orNull(z.object({ id: orNull(category) })),
+  point_of_interest_category_id: orNull(category),
+});
+const CREATION = z.object({ data: FIELDS });
+const CHANGE = z.object({ data: FIELDS.extend({ id: z.int() }) });
+const LISTING = z.object({
+  point_of_interest_category_id: one(integerText.pipe(category).optional()),
+  includes: list(z.string()).default(DEFAULT_INCLUDES),
+});
+
+export const pointOfInterestCalls = [
+  call('points-of-interest', 'GET', PATH, ({ world }, { query }) => {
+    const { point_of_interest_category_id: wanted, includes } = readQuery(LISTING, query);
+    const points = allPointsOfInterest(world).filter(
+      ({ id, categoryId }) =>
+        (wanted === undefined || categoryId === wanted) && world.isListed('point_of_interest', id),
+    );
+    const records = points.map((point) => pointOfInterestRecord(point, includes));
+    return listAnswer(world.shapes, records);
   }),
-  writeCall('change-point-of-interest', 'PUT', PATH, ({ body }) => {
-    const data = dataOf(body);
-    const id = integerField(data, 'id');
-    if (id === null) throw new Rejection(422, 'id: is required');
-    const before = allPointsOfInterest(world).find((point) => point.id === id);
+  call('create-point-of-interest', 'POST', PATH, ({ world }, { body }) => {
+    const { data } = checked(CREATION, body);
+    return writePoint(world, data, world.journal.nextId('point_of_interest'), undefined);
+  }),
+  call('change-point-of-interest', 'PUT', PATH, ({ world }, { body }) => {
+    const { data } = checked(CHANGE, body);
+    const before = allPointsOfInterest(world).find((point) => point.id === data.id);
     if (before === undefined) throw new Rejection(404, 'No such point of interest');
-    return writePoint(world, pointFrom(data, id, before), false);
+    return writePoint(world, data, data.id, before);
   }),
 ];
 
-function listPoints(world: World, { query }: CallRequest) {
-  const ids = POINT_CATEGORIES.map((_, id) => String(id));
-  const category = optionalWord(query, 'point_of_interest_category_id', ids);
-  const includes = collection(query, 'includes') ?? DEFAULT_INCLUDES;
-  const points = allPointsOfInterest(world).filter(
-    (point) =>
-      (category === undefined || point.categoryId === Number(category)) &&
-      world.isListed('point_of_interest', point.id),
-  );
-  return listAnswer(
-    world.shapes,
-    points.map((point) => pointOfInterestRecord(point, includes)),
-  );
-}
-
-function pointFrom(data: Record<string, unknown>, id: number, before: PointOfInterest | undefined): PointOfInterest {
-  return {
+function writePoint(world: World, data: z.output<typeof FIELDS>, id: number, before: PointOfInterest | undefined) {
+  const categoryId = data.point_of_interest_category?.id ?? data.point_of_interest_category_id;
+  const record: PointOfInterest = {
     id,
-    title: requiredText(data, 'title'),
-    responsible_name: textField(data, 'responsible_name') ?? before?.responsible_name ?? null,
-    phone: textField(data, 'phone') ?? before?.phone ?? null,
-    latitude: coordinateField(data, 'latitude'),
-    longitude: coordinateField(data, 'longitude'),
+    title: data.title,
+    responsible_name: data.responsible_name ?? before?.responsible_name ?? null,
+    phone: data.phone ?? before?.phone ?? null,
+    latitude: data.latitude,
+    longitude: data.longitude,
     migration_id: null,
-    categoryId: categoryFrom(data) ?? before?.categoryId ?? DEFAULT_CATEGORY,
+    categoryId: categoryId ?? before?.categoryId ?? DEFAULT_CATEGORY,
   };
-}
-
-function categoryFrom(data: Record<string, unknown>): number | null {
-  const object = data.point_of_interest_category;
-  const id = isJsonObject(object) ? integerField(object, 'id') : integerField(data, 'point_of_interest_category_id');
-  if (id !== null && POINT_CATEGORIES[id] === undefined) {
-    throw new Rejection(422, 'point_of_interest_category: must have an id from 0 to 9');
-  }
-  return id;
-}
-
-function writePoint(world: World, point: PointOfInterest, created: boolean) {
-  world.journal.write({
-    at: world.now(),
-    kind: 'point_of_interest',
-    id: point.id,
-    created,
-    name: point.title,
-    record: point,
-  });
-  return writtenAnswer(world.shapes, pointOfInterestRecord(point, DEFAULT_INCLUDES));
+  const created = before === undefined;
+  world.journal.write({ at: world.now(), kind: 'point_of_interest', id, created, name: record.title, record });
+  return writtenAnswer(world.shapes, pointOfInterestRecord(record, DEFAULT_INCLUDES));
 }

@@ -16,7 +16,8 @@ interface Named {
 const named = (names: readonly string[]): readonly Named[] => names.map((name, i) => ({ id: i + 1, name }));
 
 const FLEETS = named(['Urban deliveries', 'Refrigerated', 'Regional']);
-export const COST_CENTERS = named(['Distribution', 'Sales', 'Maintenance']);
+const COST_CENTERS = named(['Distribution', 'Sales', 'Maintenance']);
+export const costCenterOf = (index: number): Named => COST_CENTERS[index % COST_CENTERS.length] as Named;
 const COLORS = named(['White', 'Silver', 'Blue', 'Red']);
 const FUELS = named(['Diesel S10', 'Ethanol', 'Electric']);
 const CATEGORIES = named(['Van', 'Light truck', 'Truck']);
@@ -31,18 +32,7 @@ export const VEHICLE_INCLUDES = [
   'vehicle_category',
 ] as const;
 
-export interface VehicleIdentity {
-  id: number;
-  index: number;
-  title: string;
-  plate: string;
-  capacity: number;
-  model: string;
-  color: Named;
-  device: { id: number; serial: string };
-}
-
-export function vehicleIdentity(seed: number, index: number): VehicleIdentity {
+export function vehicleIdentity(seed: number, index: number) {
   const random = seededRandom(seed, 'vehicle', index);
   return {
     id: vehicleIds.of(index),
@@ -75,7 +65,7 @@ export function vehicleRecord(world: World, index: number, includes: readonly st
     driver_id: driver.id,
     driver,
     date_created: world.instant(createdAt),
-    cost_center: COST_CENTERS[index % COST_CENTERS.length],
+    cost_center: costCenterOf(index),
     ...Object.fromEntries(includes.map((name) => [name, related[name]])),
     vehicle_virtual_areas: [],
     daily_summary: [],
@@ -119,7 +109,7 @@ function limits(seed: number, index: number): Record<string, unknown> {
   };
 }
 
-function relatedObjects(seed: number, identity: VehicleIdentity): Record<string, unknown> {
+function relatedObjects(seed: number, identity: ReturnType<typeof vehicleIdentity>): Record<string, unknown> {
   const random = seededRandom(seed, 'related', identity.index);
   const category = random.pick(CATEGORIES);
   const model = MODELS.find((one) => one.name === identity.model) as Named;

@@ -24,8 +24,10 @@ const ROAD_FACTOR = 1.35;
 const CUSTOMERS = 400;
 
 export const depotOf = (seed: number, index: number): Place => placeFor(seed, 'depot', index % 3);
-const customerPlaces = memoize(4 * CUSTOMERS, (key) => placeFor('customer', key));
-export const customerPlace = (seed: number, customer: number): Place => customerPlaces(`${seed}:${customer}`);
+export const customerPlace = memoize(
+  4 * CUSTOMERS,
+  (seed: number, customer: number): Place => placeFor('customer', `${seed}:${customer}`),
+);
 
 export function dailyRoute(seed: number, roster: FleetRoster, index: number, day: number): DailyRoute | undefined {
   if (day < FOUNDING_DAY || !roster.worksOn(index, day)) return undefined;

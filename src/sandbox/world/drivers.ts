@@ -5,7 +5,7 @@ import { cpfOf } from '../made-up/cpf.ts';
 import { driverIds, userIds } from '../made-up/identifiers.ts';
 import { personName } from '../made-up/names.ts';
 import { seededRandom } from '../made-up/seeded-random.ts';
-import { COST_CENTERS } from '../routes/vehicle-records.ts';
+import { costCenterOf } from '../routes/vehicle-records.ts';
 import { DAY_MS } from './company-time.ts';
 import type { World } from './world.ts';
 
@@ -19,7 +19,7 @@ export interface WrittenAgent {
   is_deliveryman: boolean;
 }
 
-export type DriverRecord = Record<string, unknown> & { id: number; cpf: string; is_deliveryman: boolean };
+type DriverRecord = Record<string, unknown> & { id: number; cpf: string; is_deliveryman: boolean };
 
 const isAgent = (index: number): boolean => index % 3 !== 0;
 
@@ -95,7 +95,7 @@ const EMPTY_FIELDS = {
 } as const;
 
 function organisation(index: number, includes: readonly string[]): Record<string, unknown> {
-  const center = COST_CENTERS[index % COST_CENTERS.length];
+  const center = costCenterOf(index);
   const related: Record<string, unknown> = {
     department: { external_code: 'D-01', name: 'Deliveries', id: 1 },
     cost_center: center,
@@ -103,7 +103,7 @@ function organisation(index: number, includes: readonly string[]): Record<string
   };
   return {
     department_id: 1,
-    cost_center_id: center?.id,
+    cost_center_id: center.id,
     ...Object.fromEntries(Object.entries(related).filter(([name]) => includes.includes(name))),
   };
 }

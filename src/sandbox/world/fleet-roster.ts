@@ -4,25 +4,11 @@
 import { seededRandom } from '../made-up/seeded-random.ts';
 import { DAY_MS, dayOf, FOUNDING_DAY, HOUR_MS, startOfDay } from './company-time.ts';
 
-export type VehicleStatus = 'A' | 'B' | 'C';
-
 export interface VehicleLife {
   createdAt: number;
   cancelledAt: number;
   /** The listing does not show the vehicle from this instant on. */
   goneAt: number;
-}
-
-export interface FleetRoster {
-  /** Vehicle indexes that the listing shows at `now`, in the order of their creation slots. */
-  listed(now: number): number[];
-  /** Vehicle indexes that were listed at some instant from `from` to `to`. */
-  listedBetween(from: number, to: number): number[];
-  /** Undefined if no vehicle ever had this index. */
-  life(index: number): VehicleLife | undefined;
-  status(index: number, now: number): VehicleStatus;
-  /** True if the vehicle can work for all of `day`. */
-  worksOn(index: number, day: number): boolean;
 }
 
 const SLOT_DAYS = 4;
@@ -42,9 +28,13 @@ interface Churn {
   joinChance: number;
 }
 
-export function createFleetRoster(seed: number, vehicles: number, churn: boolean): FleetRoster {
+export type FleetRoster = ReturnType<typeof createFleetRoster>;
+
+export function createFleetRoster(seed: number, vehicles: number, churn: boolean) {
   const rules = churnRules(seed, vehicles, churn);
+  /** Undefined if no vehicle ever had this index. */
   const life = (index: number): VehicleLife | undefined => lifeOf(rules, index);
+  /** Vehicle indexes that were listed at some instant from `from` to `to`, in the order of their creation slots. */
   const listedBetween = (from: number, to: number): number[] => [
     ...Array(rules.base).keys(),
     ...newcomersBetween(rules, from, to),
@@ -52,13 +42,14 @@ export function createFleetRoster(seed: number, vehicles: number, churn: boolean
   return {
     life,
     listedBetween,
-    listed: (now) => listedBetween(now, now),
-    status(index, now) {
+    listed: (now: number): number[] => listedBetween(now, now),
+    status(index: number, now: number): 'A' | 'B' | 'C' {
       const one = life(index);
       if (one === undefined || now >= one.cancelledAt) return 'C';
       return isBlocked(seed, index, dayOf(now)) ? 'B' : 'A';
     },
-    worksOn(index, day) {
+    /** True if the vehicle can work for all of `day`. */
+    worksOn(index: number, day: number): boolean {
       const one = life(index);
       if (one === undefined || one.createdAt > startOfDay(day)) return false;
       return one.cancelledAt >= startOfDay(day + 1) && !isBlocked(seed, index, day);

@@ -2,10 +2,18 @@
 // disk before its answer is sent, and a restarted sandbox reads the entries back.
 import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { LedgerRecorder } from '../ledger.ts';
 import { writtenId } from '../made-up/identifiers.ts';
-import type { ClockOrigin } from '../sandbox-clock.ts';
 
-export type WrittenKind = 'route_plan' | 'point_of_interest' | 'agent' | 'itinerary';
+/** The kinds of writes, each with its list in the ledger. */
+const LEDGER_LISTS = {
+  route_plan: 'plans',
+  point_of_interest: 'points_of_interest',
+  agent: 'agents',
+  itinerary: 'itineraries',
+} as const;
+
+export type WrittenKind = keyof typeof LEDGER_LISTS;
 
 export interface JournalEntry<T = unknown> {
   at: number;
@@ -18,35 +26,36 @@ export interface JournalEntry<T = unknown> {
   record: T;
 }
 
-export interface Journal {
-  /** The newest entry of each id, in the order of the first writes. */
-  latest<T>(kind: WrittenKind): ReadonlyMap<number, JournalEntry<T>>;
-  nextId(kind: WrittenKind): number;
-  /** When a client created the record; undefined if no client did. */
-  createdAt(kind: WrittenKind, id: number): number | undefined;
-  write(entry: JournalEntry): void;
+/** The start of accelerated time. */
+interface ClockOrigin {
+  realAt: number;
+  simulatedAt: number;
 }
 
-const KINDS: readonly WrittenKind[] = ['route_plan', 'point_of_interest', 'agent', 'itinerary'];
+export type Journal = ReturnType<typeof createJournal>;
 
-export function createJournal(stateFile: string | undefined, onEntry: (entry: JournalEntry) => void): Journal {
-  const latest = new Map(KINDS.map((kind) => [kind, new Map<number, JournalEntry>()]));
-  const created = new Map(KINDS.map((kind) => [kind, new Map<number, number>()]));
+export function createJournal(stateFile: string | undefined, ledger: LedgerRecorder) {
+  const kinds = Object.keys(LEDGER_LISTS) as WrittenKind[];
+  const latest = new Map(kinds.map((kind) => [kind, new Map<number, JournalEntry>()]));
+  const created = new Map(kinds.map((kind) => [kind, new Map<number, number>()]));
 
   const apply = (entry: JournalEntry): void => {
     latest.get(entry.kind)?.set(entry.id, entry);
-    if (entry.created) created.get(entry.kind)?.set(entry.id, entry.at);
-    onEntry(entry);
+    if (!entry.created) return;
+    created.get(entry.kind)?.set(entry.id, entry.at);
+    ledger.count(LEDGER_LISTS[entry.kind], entry.name);
   };
   for (const line of stateFile === undefined ? [] : stateLines(stateFile)) {
     if (line.kind !== 'clock') apply(line as JournalEntry);
   }
 
   return {
+    /** The newest entry of each id, in the order of the first writes. */
     latest: <T>(kind: WrittenKind) => latest.get(kind) as ReadonlyMap<number, JournalEntry<T>>,
-    nextId: (kind) => writtenId(created.get(kind)?.size ?? 0),
-    createdAt: (kind, id) => created.get(kind)?.get(id),
-    write(entry) {
+    nextId: (kind: WrittenKind): number => writtenId(created.get(kind)?.size ?? 0),
+    /** When a client created the record; undefined if no client did. */
+    createdAt: (kind: WrittenKind, id: number): number | undefined => created.get(kind)?.get(id),
+    write(entry: JournalEntry): void {
       if (stateFile !== undefined) appendLine(stateFile, entry);
       apply(entry);
     },
