@@ -1,19 +1,19 @@
 // GET /event/. An event belongs to a period if it begins in it, both ends included. Grouping by vehicle puts a vehicle's
 // events together; the answer stays a plain array, as in the API document.
 
-import { bulkAnswer } from '../bulk/bulk-events.ts';
 import { jsonAnswer } from '../http/answer.ts';
 import { call } from '../http/call.ts';
 import { withNumbers } from '../http/shapes.ts';
 import type { TrackedEvent } from '../world/events.ts';
 import type { World } from '../world/world.ts';
+import { bulkAnswer } from './bulk-events.ts';
 import { type EventQuery, readEventQuery } from './event-query.ts';
 import { arrivedEvents, eventRecord } from './event-records.ts';
 
 export const eventCalls = [
   call('events', 'GET', '/event/', ({ world }, { query }) => {
     const wanted = readEventQuery(query);
-    if (world.bulkEvents !== undefined) return bulkAnswer(world, world.bulkEvents, wanted);
+    if (world.bulkEvents !== undefined) return bulkAnswer(world, world.bulkEvents.perVehiclePerDay, wanted);
     const events = wanted.vehicles.flatMap((index) => eventsOf(world, index, wanted));
     if (!wanted.groupsByVehicle) events.sort((a, b) => a.beginAt - b.beginAt || a.id - b.id);
     const records = events.map((event) => eventRecord(world, event, wanted.includes));
