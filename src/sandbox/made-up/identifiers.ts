@@ -12,11 +12,6 @@ const FIRST_DAY = 17_532;
 const DAYS = 20_000;
 const PER_DAY = 128;
 
-export interface DayKey {
-  index: number;
-  day: number;
-}
-
 const even = (first: number) => ({
   of: (index: number): number => first + 2 * index,
   indexOf: (id: number): number | undefined =>
@@ -32,7 +27,7 @@ export const deviceIds = even(FIRST_DEVICE);
 /** The id of a record that a vehicle has at most once a day (a plan, a checklist, an itinerary). */
 export const dayIds = {
   of: (index: number, day: number): number => 2 * (index * DAYS + (day - FIRST_DAY)),
-  keyOf(id: number): DayKey | undefined {
+  keyOf(id: number): { index: number; day: number } | undefined {
     if (!Number.isInteger(id) || id < 0 || id % 2 === 1) return undefined;
     return { index: Math.floor(id / 2 / DAYS), day: ((id / 2) % DAYS) + FIRST_DAY };
   },

@@ -3,17 +3,6 @@
 
 export type Key = readonly (number | string)[];
 
-export interface Random {
-  /** In [0, 1). */
-  next(): number;
-  /** An integer from `min` to `max`, both included. */
-  int(min: number, max: number): number;
-  chance(probability: number): boolean;
-  pick<T>(list: readonly T[]): T;
-  /** 32 bits. */
-  bits(): number;
-}
-
 /** Two independent 32-bit hashes of a key. */
 export function hashKey(key: Key): [number, number] {
   let a = 0x9e3779b9;
@@ -36,11 +25,14 @@ export function hashKey(key: Key): [number, number] {
   return [a >>> 0, b >>> 0];
 }
 
+export type Random = ReturnType<typeof seededRandom>;
+
 /** The sfc32 generator, seeded with the hash of `key`. */
-export function seededRandom(...key: Key): Random {
+export function seededRandom(...key: Key) {
   let [a, b] = hashKey(key);
   let c = 0x2545f491;
   let counter = 1;
+  /** 32 bits. */
   const bits = (): number => {
     const sum = (((a + b) | 0) + counter) | 0;
     counter = (counter + 1) | 0;
@@ -51,13 +43,15 @@ export function seededRandom(...key: Key): Random {
     return sum >>> 0;
   };
   for (let i = 0; i < 8; i++) bits();
+  /** In [0, 1). */
   const next = (): number => bits() / 0x1_0000_0000;
+  /** An integer from `min` to `max`, both included. */
   const int = (min: number, max: number): number => min + Math.floor(next() * (max - min + 1));
   return {
     next,
     int,
     bits,
-    chance: (probability) => next() < probability,
+    chance: (probability: number): boolean => next() < probability,
     pick: <T>(list: readonly T[]): T => list[int(0, list.length - 1)] as T,
   };
 }

@@ -55,6 +55,3 @@ export const CHECKLIST_FORMS = [
     ['Thermometer', PRESENCE, false],
   ]),
 ];
-
-export type ChecklistForm = (typeof CHECKLIST_FORMS)[number];
-export type FormField = ChecklistForm['fields'][number];

@@ -5,32 +5,16 @@ import { dayIds, partId, userIds } from '../made-up/identifiers.ts';
 import { personName } from '../made-up/names.ts';
 import { plateOf } from '../made-up/plates.ts';
 import { seededRandom } from '../made-up/seeded-random.ts';
-import { CHECKLIST_FORMS, type ChecklistForm, type FormField } from './checklist-forms.ts';
+import { CHECKLIST_FORMS } from './checklist-forms.ts';
 import { dayOf, FOUNDING_DAY, MINUTE_MS, startOfDay } from './company-time.ts';
 import { depotOf } from './daily-routes.ts';
 import { imageHash } from './images.ts';
 import { arrivalLag } from './route-run.ts';
 import type { World } from './world.ts';
 
-export interface Checklist {
-  id: number;
-  index: number;
-  form: ChecklistForm;
-  userId: number;
-  executedAt: number;
-  visibleAt: number;
-  answers: readonly ChecklistAnswer[];
-}
+type Checklist = NonNullable<ReturnType<typeof checklistOn>>;
 
-export interface ChecklistAnswer {
-  id: number;
-  field: FormField;
-  value: string;
-  riskLevel: string;
-  picture: string | null;
-}
-
-function checklistOn(world: World, index: number, day: number): Checklist | undefined {
+function checklistOn(world: World, index: number, day: number) {
   const firstStop = world.activity(index, day).run?.stops[0];
   const random = seededRandom(world.seed, 'checklist', index, day);
   if (firstStop === undefined || !random.chance(0.7)) return undefined;
@@ -109,7 +93,12 @@ export function checklistRecord(world: World, one: Checklist, includes: readonly
   };
 }
 
-export function answerRecord(world: World, one: Checklist, answer: ChecklistAnswer, includes: readonly string[]) {
+export function answerRecord(
+  world: World,
+  one: Checklist,
+  answer: Checklist['answers'][number],
+  includes: readonly string[],
+) {
   const { table, ...field } = answer.field;
   const withTable = includes.some((name) => name.startsWith('checklist_form_field.table'));
   const withItems = includes.includes('checklist_form_field.table.items');

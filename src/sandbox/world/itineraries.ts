@@ -71,7 +71,7 @@ export function itinerariesBetween(world: World, from: number, to: number): Itin
     .sort((a, b) => a.startAt - b.startAt || a.id - b.id);
 }
 
-export function itineraryRecord(world: World, one: Itinerary, includes: readonly string[]): { id: number } {
+export function itineraryRecord(world: World, one: Itinerary, includes: readonly string[]) {
   const vehicleIndex = one.vehicleId === null ? undefined : vehicleIds.indexOf(one.vehicleId);
   const driverIndex = one.driverId === null ? undefined : driverIds.indexOf(one.driverId);
   const hasVehicle = includes.includes('vehicle') && vehicleIndex !== undefined;
@@ -79,23 +79,21 @@ export function itineraryRecord(world: World, one: Itinerary, includes: readonly
   const position = (name: string, at: number) => (includes.includes(name) ? positionAt(world, one, at) : null);
   return {
     id: one.id,
-    ...{
-      customer: null,
-      description: one.description,
-      external_id: one.externalId,
-      vehicle_id: one.vehicleId,
-      driver_id: one.driverId,
-      date_time_start: world.instant(one.startAt),
-      date_time_end: world.instant(one.endAt),
-      date_created: world.instant(one.createdAt),
-      date_modified: world.instant(one.modifiedAt),
-      date_excluded: null,
-      position_start: position('position_start', one.startAt),
-      position_end: position('position_end', one.endAt),
-      itineraries: [],
-      vehicle: hasVehicle ? vehicleSummary(world, vehicleIndex) : null,
-      driver: hasDriver ? { id: one.driverId, name: personName(world.seed, 'driver', driverIndex) } : null,
-    },
+    customer: null,
+    description: one.description,
+    external_id: one.externalId,
+    vehicle_id: one.vehicleId,
+    driver_id: one.driverId,
+    date_time_start: world.instant(one.startAt),
+    date_time_end: world.instant(one.endAt),
+    date_created: world.instant(one.createdAt),
+    date_modified: world.instant(one.modifiedAt),
+    date_excluded: null,
+    position_start: position('position_start', one.startAt),
+    position_end: position('position_end', one.endAt),
+    itineraries: [],
+    vehicle: hasVehicle ? vehicleSummary(world, vehicleIndex) : null,
+    driver: hasDriver ? { id: one.driverId, name: personName(world.seed, 'driver', driverIndex) } : null,
   };
 }
 

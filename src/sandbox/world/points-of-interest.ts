@@ -59,11 +59,8 @@ export function allPointsOfInterest(world: World): PointOfInterest[] {
   return [...points.values()];
 }
 
-export function pointOfInterestRecord(point: PointOfInterest, includes: readonly string[]): { id: number } {
+export function pointOfInterestRecord(point: PointOfInterest, includes: readonly string[]) {
   const { categoryId, ...fields } = point;
   if (!includes.includes('point_of_interest_category')) return fields;
-  return {
-    ...fields,
-    ...{ point_of_interest_category: { id: categoryId, name: POINT_CATEGORIES[categoryId] } },
-  };
+  return { ...fields, point_of_interest_category: { id: categoryId, name: POINT_CATEGORIES[categoryId] } };
 }
