@@ -162,6 +162,23 @@ describe('a plan without a clear answer', () => {
     expect((await place.entry('P1')).state).toBe('confirmed');
   });
 
+  it.each([5, 180])('is reported if it was sent again and both copies appear after %i minutes', async (late) => {
+    const place = await makePushPlace({ sandbox: { importVisibleAfterMs: late * MINUTE_MS } });
+    place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-after-commit', times: 1 });
+    place.drop('route_plans', 'a.json', plan('P1'));
+    const runs = async (minutes: number): Promise<void> => {
+      for (let minute = 0; minute < minutes; minute++) {
+        await place.run(JOB);
+        await place.clock.advance(MINUTE_MS);
+      }
+    };
+    await runs(6);
+    expect(accepted(place)).toEqual({ P1: 2 });
+    await place.clock.advance((late - 5) * MINUTE_MS);
+    await runs(6);
+    await expectAlarm(place, 'found_twice', 'P1');
+  });
+
   it('waits twice as long after each unclear send', async () => {
     const place = await makePushPlace();
     place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-before-commit' });

@@ -24,6 +24,9 @@ export const IS_CONFIRMED = "state = 'confirmed'";
 export const IS_WATCHED =
   "state = 'confirmed' and (seen_at is null or attention is not null or (kind = 'route_plans' and remote_status in ('W', 'R')))";
 
+/** Confirmed entries that were sent more than once. */
+export const IS_RESENT = "state = 'confirmed' and attempts > 1";
+
 export const pushOutbox = controlTable({
   name: 'push_outbox',
   meaning: 'Every item that the ERP wants pushed, with its state and the reason for it.',
@@ -73,6 +76,7 @@ export const pushOutbox = controlTable({
     { columns: ['kind', 'state', 'updated_at'], where: IS_OPEN },
     { columns: ['kind', 'updated_at'], where: IS_CONFIRMED },
     { columns: ['kind', 'state'], where: IS_WATCHED },
+    { columns: ['kind', 'seen_at'], where: IS_RESENT },
     { columns: ['kind', 'told_at', 'external_code', 'code_use'], where: 'told_at is null' },
     { columns: ['kind', 'attention'], where: 'attention is not null' },
     ['kind', 'period_start'],

@@ -2,7 +2,15 @@
 // index, and repeats the condition of that index word for word.
 import type { Knex } from 'knex';
 import { chunks } from '../../core/chunks.ts';
-import { type EntryKey, IS_CONFIRMED, IS_OPEN, IS_WATCHED, type OutboxEntry, type OutboxState } from './entry.ts';
+import {
+  type EntryKey,
+  IS_CONFIRMED,
+  IS_OPEN,
+  IS_RESENT,
+  IS_WATCHED,
+  type OutboxEntry,
+  type OutboxState,
+} from './entry.ts';
 
 export interface Period {
   /** ISO instants, UTC. */
@@ -120,9 +128,12 @@ export async function readyEntries(sql: Knex, kind: string, at: string): Promise
   return ready.sort((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
+/** How long after its first listing an item that was sent again is watched for a second copy. */
+const RESENT_MS = 2 * 3_600_000;
+
 /**
- * Entries to read back: unknown ones, watched ones, and those rejected since `rejectedSince`, because the service may
- * answer with an error status after it stored the item.
+ * Entries to read back: unknown ones, watched ones, those that were sent again after an unclear send, and those rejected
+ * since `rejectedSince`, because the service may answer with an error status after it stored the item.
  */
 export async function openEntries(sql: Knex, kind: string, at: string, rejectedSince: string): Promise<DueEntry[]> {
   const watched = sql('push_outbox')
@@ -132,10 +143,24 @@ export async function openEntries(sql: Knex, kind: string, at: string, rejectedS
       or.whereNull('seen_at').orWhereNotNull('attention').orWhere('confirmed_at', '>', before(at, WATCH_MS)),
     )
     .where(isDue(at));
+  const resent = sql('push_outbox')
+    .where({ kind })
+    .whereRaw(IS_RESENT)
+    .where('seen_at', '>', before(at, RESENT_MS))
+    .whereRaw(`not (${IS_WATCHED})`)
+    .whereExists(
+      sql('push_attempt as attempt')
+        .whereRaw(
+          '(attempt.kind, attempt.external_code, attempt.code_use) = (push_outbox.kind, push_outbox.external_code, push_outbox.code_use)',
+        )
+        .where({ what: 'create', outcome: 'unclear' }),
+    );
   const rejected = entriesIn(sql, kind, 'rejected')
     .where('updated_at', '>=', rejectedSince)
     .where('sent_hash', '>', '');
-  return [...(await dueOf(entriesIn(sql, kind, 'unknown'))), ...(await dueOf(watched)), ...(await dueOf(rejected))];
+  const due: DueEntry[] = [];
+  for (const query of [entriesIn(sql, kind, 'unknown'), watched, resent, rejected]) due.push(...(await dueOf(query)));
+  return due;
 }
 
 export type ControlRecord = Pick<OutboxEntry, 'remote_id' | 'remote_key'>;
