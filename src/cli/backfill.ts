@@ -11,7 +11,7 @@ import { checkHasPeriod, type PeriodOptions, readPeriod } from './period.ts';
 import { describeRun } from './run.ts';
 import { abortOnSignal } from './signals.ts';
 
-export const defineBackfill = (command: Command): Command =>
+export const define = (command: Command): Command =>
   defineCommand<PeriodOptions>(command, {
     options: (command) =>
       command

@@ -8,7 +8,7 @@ import { Fatal } from '../core/errors.ts';
 import { defineCommand, print, withApp } from './command.ts';
 import { EXIT } from './output/exit-codes.ts';
 
-export const defineBackup = (command: Command): Command =>
+export const define = (command: Command): Command =>
   defineCommand<{ out: string; force: boolean }>(command, {
     options: (command) =>
       command.requiredOption('--out <file>', 'file to write').option('--force', 'replace an existing file', false),

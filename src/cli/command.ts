@@ -6,7 +6,6 @@ import { asRoadbookError } from '../core/errors.ts';
 import { LOG_LEVELS, type LogLevel } from '../core/log.ts';
 import { createRedactor } from '../core/text/redaction.ts';
 import { terminalText } from '../core/text/terminal-text.ts';
-import { type Declaration, declareCommand } from './declaration.ts';
 import { exitCodeOf } from './output/exit-codes.ts';
 import { VERSION } from './version.ts';
 
@@ -27,19 +26,22 @@ export interface CommandFrame<Options> {
   action: Action<Options>;
 }
 
-/** For a subcommand. */
+/** For a subcommand. `usage` is its name with its arguments, for example `show <id>`. */
 export const addCommand = <Options>(
   parent: Command,
-  { usage, summary, ...frame }: Declaration & CommandFrame<Options>,
-): Command => defineCommand(declareCommand(parent, { usage, summary }), frame);
+  { usage, summary, ...frame }: CommandFrame<Options> & { usage: string; summary: string },
+): Command => defineCommand(parent.command(usage).summary(summary).description(summary), frame);
 
-/** Adds the options and the action of a declared command. */
+/** Adds the common options, the command's own options and its action. */
 export function defineCommand<Options>(command: Command, frame: CommandFrame<Options>): Command {
-  command.addOption(
-    new Option('--log-level <level>', 'lowest level of log lines on stderr')
-      .choices(LOG_LEVELS)
-      .default(frame.logLevel ?? 'silent'),
-  );
+  command
+    .option('--config <file>', 'configuration file', 'config/roadbook.yaml')
+    .option('--json', 'print one JSON document on stdout', false)
+    .addOption(
+      new Option('--log-level <level>', 'lowest level of log lines on stderr')
+        .choices(LOG_LEVELS)
+        .default(frame.logLevel ?? 'silent'),
+    );
   frame.options?.(command);
   return command.action(async (...all: unknown[]) => {
     // commander passes an omitted optional argument as undefined.

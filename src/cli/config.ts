@@ -10,7 +10,7 @@ import { addCommand, print, withApp } from './command.ts';
 import { wholeNumber } from './number-options.ts';
 import { textTable } from './output/text-table.ts';
 
-export function defineConfig(config: Command): void {
+export function define(config: Command): void {
   addCommand<{ vehicles?: number }>(config, {
     usage: 'check',
     summary: 'validates the file; shows each job and the calls it needs',

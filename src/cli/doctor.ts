@@ -12,7 +12,7 @@ import { defineCommand, print, withApp } from './command.ts';
 import { EXIT, exitCodeOf } from './output/exit-codes.ts';
 import { coloured, textTable } from './output/text-table.ts';
 
-export const defineDoctor = (command: Command): Command =>
+export const define = (command: Command): Command =>
   defineCommand<{ alert: boolean }>(command, {
     options: (command) => command.option('--alert', 'send a test message to alerts.webhook', false),
     action: withApp(async (app, _args, { json, alert }) => {

@@ -20,7 +20,7 @@ interface ExportOptions {
   full: boolean;
 }
 
-export const defineExport = (command: Command): Command =>
+export const define = (command: Command): Command =>
   defineCommand<ExportOptions>(command, {
     options: (command) =>
       command

@@ -31,7 +31,7 @@ interface JobLine {
   next_ticks: Tick[];
 }
 
-export function defineJobs(jobs: Command): void {
+export function define(jobs: Command): void {
   defineCommand<{ next: number }>(jobs, {
     options: (command) => command.option('--next <n>', 'number of next ticks to show', wholeNumberFrom(1, 1_000), 1),
     action: withApp(async (app, _args, { json, next }) => {

@@ -64,7 +64,7 @@ function stateOf(word: string, before: OutboxState[] = []): OutboxState[] {
   throw new InvalidArgumentError(`This is not a state of an entry: ${suggest(word, OUTBOX_STATES)}`);
 }
 
-export function defineOutbox(outbox: Command): void {
+export function define(outbox: Command): void {
   addList(outbox);
   addShow(outbox);
   addRetry(outbox);

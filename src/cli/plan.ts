@@ -24,7 +24,7 @@ type PlanOptions = Omit<FleetDay, 'vehicles'> & {
 const PICTURE_KB = 100;
 const LATENCY_MS = 300;
 
-export const definePlan = (command: Command): Command =>
+export const define = (command: Command): Command =>
   defineCommand<PlanOptions>(command, {
     options: (command) => {
       const { eventsADay, plansADay, stopsAPlan, checklistsADay, picturesADay } = usualFleetDay;

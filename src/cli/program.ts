@@ -1,9 +1,36 @@
-// The command line: declares every command of the catalog and loads the code of the called one before its options are parsed.
+// The command line. The help needs only the list of commands; the code of a command, in the file of its name, is loaded when
+// it is called, before its options are parsed. This keeps the start fast and the memory small.
 import { Command, CommanderError } from 'commander';
-import { CATALOG, type CatalogEntry } from './catalog.ts';
-import { declareCommand, declareGroup } from './declaration.ts';
 import { EXIT } from './output/exit-codes.ts';
 import { VERSION } from './version.ts';
+
+/** Usage and summary of every command, in the order of the help. */
+const COMMANDS: readonly (readonly [usage: string, summary: string])[] = [
+  ['start', 'starts the daemon: runs the jobs on their schedules until it is stopped'],
+  ['run <job>', 'runs one job now; prints the run summary'],
+  ['backfill <job>', 'pulls a past range, with progress; continues where it was interrupted'],
+  ['jobs', 'shows every job: schedule, last run, next ticks; pause, resume, run-now'],
+  ['status', 'shows the health of each job, the freshness of each table, outbox and quarantine counts'],
+  ['outbox', 'items to push: list, show, retry, cancel'],
+  ['quarantine', 'invalid records: list, show, retry'],
+  ['doctor', 'checks configuration, machine, warehouse, login, clock, ERP and alerts; suggests what to do'],
+  ['config', 'the configuration file: check, schema'],
+  ['plan', 'estimates the capacity that a fleet needs: calls, rows, disk, daemons'],
+  ['tables', 'prints the data dictionary'],
+  ['export', 'exports tables and views as files for BI; into the same folder again, only the changes'],
+  ['backup', 'makes a consistent copy of the warehouse while the daemon runs'],
+  ['sandbox', 'starts only the simulated service, to try an ERP integration'],
+];
+
+export function declareCommands(program: Command): void {
+  for (const [usage, summary] of COMMANDS) program.command(usage).summary(summary).description(summary);
+}
+
+/** Adds the options and the action of a declared command, or its subcommands. */
+export async function loadCommand(command: Command): Promise<void> {
+  const { define } = (await import(`./${command.name()}.ts`)) as { define(command: Command): void };
+  define(command);
+}
 
 /** Runs the command and sets the exit code of the process. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -15,16 +42,9 @@ export async function main(argv: readonly string[]): Promise<void> {
     .exitOverride()
     // An option belongs to the command that it follows.
     .enablePositionalOptions()
-    .helpCommand(false);
-  const entries = new Map<Command, CatalogEntry>();
-  for (const entry of CATALOG) {
-    const declare = entry.isGroup ? declareGroup : declareCommand;
-    entries.set(declare(program, entry), entry);
-  }
-  program.hook('preSubcommand', async (_program, named) => {
-    const define = await entries.get(named)?.load();
-    define?.(named);
-  });
+    .helpCommand(false)
+    .hook('preSubcommand', (_program, named) => loadCommand(named));
+  declareCommands(program);
   try {
     await program.parseAsync([...argv]);
   } catch (error) {

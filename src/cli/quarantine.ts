@@ -19,7 +19,7 @@ const MAX_RETRIED = 100_000;
 const filterOptions = (command: Command): Command =>
   command.option('--job <name>', 'only records of this job').option('--table <name>', 'only records of this table');
 
-export function defineQuarantine(parent: Command): void {
+export function define(parent: Command): void {
   addCommand<Filter>(parent, {
     usage: 'list',
     summary: 'lists the newest records, with their reasons',

@@ -15,7 +15,7 @@ interface RunOptions extends PeriodOptions {
   dryRun: boolean;
 }
 
-export const defineRun = (command: Command): Command =>
+export const define = (command: Command): Command =>
   defineCommand<RunOptions>(command, {
     options: (command) =>
       command

@@ -16,7 +16,7 @@ interface SandboxFlags {
   fault: Fault[];
 }
 
-export const defineSandbox = (command: Command): Command =>
+export const define = (command: Command): Command =>
   defineCommand<SandboxFlags>(command, {
     options: (command) =>
       command

@@ -24,7 +24,7 @@ const GRACE_MS = 25_000;
 /** Additional time for everything else. */
 const CLOSE_MS = 5_000;
 
-export const defineStart = (command: Command): Command =>
+export const define = (command: Command): Command =>
   defineCommand(command, {
     logLevel: 'info',
     action: withApp(

@@ -8,7 +8,7 @@ import { defineCommand, print, withApp } from './command.ts';
 import { coloured, textTable } from './output/text-table.ts';
 import { VERSION } from './version.ts';
 
-export const defineStatus = (command: Command): Command =>
+export const define = (command: Command): Command =>
   defineCommand(command, {
     action: withApp(
       async (app, _args, { json }) => {

@@ -10,7 +10,7 @@ interface TablesOptions {
   dbt: boolean;
 }
 
-export const defineTables = (command: Command): Command =>
+export const define = (command: Command): Command =>
   defineCommand<TablesOptions>(command, {
     options: (command) =>
       command

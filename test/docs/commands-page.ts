@@ -1,7 +1,6 @@
 // docs/reference/commands.md, made of the same declarations as `--help`.
 import { Command, type Option } from 'commander';
-import { CATALOG } from '../../src/cli/catalog.ts';
-import { declareCommand, declareGroup } from '../../src/cli/declaration.ts';
+import { declareCommands, loadCommand } from '../../src/cli/program.ts';
 
 const HEAD = `# Commands
 
@@ -43,9 +42,9 @@ const COMMON = new Set(['--config', '--json', '--log-level', '--help']);
 export async function commandsPage(): Promise<string> {
   const program = new Command('roadbook');
   const sections: string[] = [];
-  for (const entry of CATALOG) {
-    const command = (entry.isGroup ? declareGroup : declareCommand)(program, entry);
-    (await entry.load())(command);
+  declareCommands(program);
+  for (const command of program.commands) {
+    await loadCommand(command);
     sections.push(...sectionsOf(command, 'roadbook'));
   }
   return `${[HEAD, ...sections].join('\n\n')}\n`;

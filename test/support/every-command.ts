@@ -1,8 +1,7 @@
 // Every command of the program, by the program's own list, and arguments with which each does its work in a place that
 // has a rejected plan, records in quarantine and a webhook. A command without arguments here fails the test that asks.
 import { Command } from 'commander';
-import { CATALOG } from '../../src/cli/catalog.ts';
-import { declareCommand, declareGroup } from '../../src/cli/declaration.ts';
+import { declareCommands, loadCommand } from '../../src/cli/program.ts';
 
 /** Commands that change something come after those that read it. `quarantined` is the id of a record. */
 export const commandsWith = (quarantined: string): Readonly<Record<string, readonly string[]>> => ({
@@ -37,10 +36,12 @@ export const SERVING: readonly string[] = ['start', 'sandbox'];
 /** As the help has them, those inside others with both words. */
 export async function commandNames(): Promise<string[]> {
   const names: string[] = [];
-  for (const entry of CATALOG) {
-    const command = (entry.isGroup ? declareGroup : declareCommand)(new Command(), entry);
-    (await entry.load())(command);
-    if (!entry.isGroup) names.push(command.name());
+  const program = new Command();
+  declareCommands(program);
+  for (const command of program.commands) {
+    await loadCommand(command);
+    // Only a command that does something has options.
+    if (command.options.length > 0) names.push(command.name());
     names.push(...command.commands.map((inner) => `${command.name()} ${inner.name()}`));
   }
   return names;
