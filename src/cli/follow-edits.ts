@@ -2,15 +2,16 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { App } from '../app/app.ts';
-import { type ConfigWatch, digestOf, watchConfig } from '../config/watch.ts';
+import { digestOf, watchConfig } from '../config/watch.ts';
 import { isoInstant } from '../core/time/clock.ts';
+import type { Loop } from '../core/time/loop.ts';
 import { createReload } from '../schedule/reload.ts';
 import { configState, keptSchedules } from '../warehouse/control/config-state.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { enabledJobs } from './named-job.ts';
 
 /** Calls `onChange` after each valid edit, with the changed settings. */
-export function followEdits(app: App, engine: Engine, onChange: (changed: string[]) => void): ConfigWatch {
+export function followEdits(app: App, engine: Engine, onChange: (changed: string[]) => void): Loop {
   const { clock, log } = app;
   const { file } = app.loaded;
   const state = configState(engine);
@@ -29,13 +30,7 @@ export function followEdits(app: App, engine: Engine, onChange: (changed: string
       await state.write({ loaded_at: app.loadedAt, refused, schedules }, clock.now());
     },
   });
-  const watch = watchConfig({
-    file,
-    beside: [join(process.cwd(), '.env')],
-    clock,
-    log,
-    changed: () => reload('edit'),
-  });
+  const watch = watchConfig({ file, beside: [join(process.cwd(), '.env')], clock, changed: () => reload('edit') });
   let isOver = false;
   let asked = Promise.resolve();
   // The listener stays: without one, the signal would kill a process that is draining.

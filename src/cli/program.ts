@@ -28,7 +28,9 @@ export function declareCommands(program: Command): void {
 
 /** Adds the options and the action of a declared command, or its subcommands. */
 export async function loadCommand(command: Command): Promise<void> {
-  const { define } = (await import(`./${command.name()}.ts`)) as { define(command: Command): void };
+  const { define } = (await import(new URL(`${command.name()}.ts`, import.meta.url).href)) as {
+    define(command: Command): void;
+  };
   define(command);
 }
 

@@ -12,9 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type ConfigWatch, watchConfig } from '../../src/config/watch.ts';
-import { createLog } from '../../src/core/log.ts';
-import { createRedactor } from '../../src/core/text/redaction.ts';
+import { watchConfig } from '../../src/config/watch.ts';
+import type { Loop } from '../../src/core/time/loop.ts';
 import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
 
 const MOST_STEPS = 500;
@@ -23,7 +22,7 @@ const STEP_MS = 100;
 let dir: string;
 let file: string;
 let clock: ManualClock;
-let watch: ConfigWatch;
+let watch: Loop;
 /** The content of the file at each reported change. */
 let reported: string[];
 
@@ -46,7 +45,6 @@ async function begin(content: string): Promise<void> {
 }
 
 async function follow(): Promise<void> {
-  const log = createLog({ level: 'silent', redactor: createRedactor() });
   const read = (): string => {
     try {
       return readFileSync(file, 'utf8');
@@ -58,7 +56,6 @@ async function follow(): Promise<void> {
     file,
     beside: [join(dir, '.env')],
     clock,
-    log,
     changed: async () => void reported.push(read()),
   });
   watch.start();
