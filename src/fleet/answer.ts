@@ -1,8 +1,8 @@
 // Extracts the JSON document from an answer, and the records from the document, in every shape the service is known to
 // use. Any other shape is an error: if it counted as an empty list, records would be missed without notice.
 import { isJsonObject } from '../core/glossary.ts';
+import { parseLossless } from '../core/text/lossless-json.ts';
 import { truncateDepth } from './cut-record.ts';
-import { NestedTooDeep, parseJson, UnreadableJson } from './json.ts';
 import type { WireAnswer } from './transport/transport.ts';
 import { TransportFault } from './transport/transport-fault.ts';
 
@@ -12,17 +12,16 @@ const READABLE_LEVELS = 1_000;
 
 const badAnswer = (what: string): TransportFault => new TransportFault('bad_answer', what);
 
-/** The JSON document of an answer; undefined for 204 No Content. */
-export function documentOf(answer: WireAnswer, parse: (text: string) => unknown = parseJson): unknown {
+/** The JSON document of an answer; undefined for 204 No Content. The parser's own error quotes the text, so it is not kept. */
+export function documentOf(answer: WireAnswer, parse: (text: string) => unknown = parseLossless): unknown {
   if (answer.status === NO_CONTENT) return undefined;
   const text = answer.body.toString('utf8').trim();
   if (text === '') throw badAnswer('empty body');
   if (text.startsWith('<')) throw badAnswer('HTML or XML instead of JSON');
   try {
     return parse(text);
-  } catch (error) {
-    if (error instanceof UnreadableJson) throw badAnswer('invalid JSON');
-    throw error;
+  } catch {
+    throw badAnswer('invalid JSON');
   }
 }
 
@@ -57,11 +56,11 @@ export function recordsIn(answer: WireAnswer, identity?: Identity): unknown[] {
   let isDeep = false;
   const document = documentOf(answer, (text) => {
     try {
-      return parseJson(text);
+      return parseLossless(text);
     } catch (error) {
-      if (!(error instanceof NestedTooDeep)) throw error;
+      if (!(error instanceof RangeError)) throw error;
       isDeep = true;
-      return parseJson(text, READABLE_LEVELS);
+      return parseLossless(text, READABLE_LEVELS);
     }
   });
   const records = recordsOf(document, identity);

@@ -1,11 +1,12 @@
 // An endpoint declares one call of the service: it validates and encodes the request and reads the answer. The client
 // handles sending, tokens, retries and errors.
 import type { z } from 'zod';
+import { Fatal } from '../core/errors.ts';
 import type { Json } from '../core/glossary.ts';
+import { issueTexts, parseInWords } from '../core/text/zod-words.ts';
 import { documentOf, type Identity, idOf, recordsIn } from './answer.ts';
 import { encodeQuery, type FixedForms } from './query.ts';
 import type { CollectionForm } from './readings.ts';
-import { checkRequest } from './request-check.ts';
 import type { WireAnswer, WireRequest } from './transport/transport.ts';
 
 export interface Endpoint<Q, A> {
@@ -33,32 +34,57 @@ export interface RecordFields {
 /** A read that answers with raw records. The caller checks each record (`checkRecord`). */
 export interface ListEndpoint<Q> extends Endpoint<Q, unknown[]>, RecordFields {}
 
-interface ListDeclaration<Query extends z.ZodType<object>> extends RecordFields {
-  name: string;
-  path: string;
-  query: Query;
-  /** Parameters whose form does not depend on service.collections. */
+interface Declaration<Request extends z.ZodType<object>, A>
+  extends Pick<Endpoint<unknown, A>, 'name' | 'kind' | 'method' | 'path' | 'read'> {
+  request: Request;
+  /** Builds the body, undefined for none; default: the checked request. */
+  body?: (request: z.output<Request>) => object | undefined;
+  /** Parameters of the query whose form does not depend on service.collections. */
   forms?: FixedForms;
 }
 
-export function listEndpoint<Query extends z.ZodType<object>>(
-  declaration: ListDeclaration<Query>,
-): ListEndpoint<z.input<Query>> {
-  const { name, path, query, forms, identity, fields } = declaration;
+/** A GET sends the checked request as its query, any other method as its body. */
+export function defineEndpoint<Request extends z.ZodType<object>, A>(
+  declaration: Declaration<Request, A>,
+): Endpoint<z.input<Request>, A> {
+  const { name, kind, method, path, read, request: schema, body, forms } = declaration;
   return {
     name,
-    kind: 'read',
-    method: 'GET',
+    kind,
+    method,
     path,
-    identity,
-    fields,
+    read,
     prepare(request, collections) {
-      const { filled, rest } = fillPath(path, checkRequest(name, query, request));
-      return { method: 'GET', path: filled, query: encodeQuery(rest, collections, forms) };
+      const checked = checkRequest(name, schema, request);
+      const { filled, rest } = fillPath(path, checked);
+      if (method === 'GET') return { method, path: filled, query: encodeQuery(rest, collections, forms) };
+      return { method, path: filled, query: '', body: JSON.stringify(body === undefined ? rest : body(checked)) };
     },
-    read: (answer) => recordsIn(answer, identity),
   };
 }
+
+interface ListDeclaration<Query extends z.ZodType<object>>
+  extends RecordFields,
+    Pick<Declaration<Query, unknown[]>, 'name' | 'path' | 'forms'> {
+  query: Query;
+}
+
+export const listEndpoint = <Query extends z.ZodType<object>>({
+  query,
+  identity,
+  fields,
+  ...declaration
+}: ListDeclaration<Query>): ListEndpoint<z.input<Query>> => ({
+  ...defineEndpoint({
+    ...declaration,
+    kind: 'read',
+    method: 'GET',
+    request: query,
+    read: (answer) => recordsIn(answer, identity),
+  }),
+  identity,
+  fields,
+});
 
 /** The answer to a create or change. Its shape is not documented, so the id may be missing. */
 export interface Written {
@@ -67,34 +93,9 @@ export interface Written {
   raw: Json;
 }
 
-interface WriteDeclaration<Body extends z.ZodType<object>, A> {
-  name: string;
-  method: 'POST' | 'PUT';
-  path: string;
-  request: Body;
-  /** Builds the body; default: the checked request. */
-  body?: (request: z.output<Body>) => object;
-  read: (answer: WireAnswer) => A;
-}
-
-export function writeEndpoint<Body extends z.ZodType<object>, A>(
-  declaration: WriteDeclaration<Body, A>,
-): Endpoint<z.input<Body>, A> {
-  const { name, method, path, request: schema, body, read } = declaration;
-  return {
-    name,
-    kind: 'write',
-    method,
-    path,
-    prepare(request) {
-      const checked = checkRequest(name, schema, request);
-      const { filled, rest } = fillPath(path, checked);
-      const content = body === undefined ? rest : body(checked);
-      return { method, path: filled, query: '', body: JSON.stringify(content) };
-    },
-    read,
-  };
-}
+export const writeEndpoint = <Body extends z.ZodType<object>, A>(
+  declaration: Omit<Declaration<Body, A>, 'kind'>,
+): Endpoint<z.input<Body>, A> => defineEndpoint({ ...declaration, kind: 'write' });
 
 /** Reads the answer to a create or change. An empty body is accepted, since no body is documented. */
 export function readWritten(answer: WireAnswer): Written {
@@ -111,4 +112,15 @@ function fillPath(path: string, request: object): { filled: string; rest: Record
     return encodeURIComponent(String(value));
   });
   return { filled, rest };
+}
+
+/** The error lists all issues by path, without values. */
+function checkRequest<Schema extends z.ZodType>(name: string, schema: Schema, request: unknown): z.output<Schema> {
+  const result = parseInWords(schema, request);
+  if (result.success) return result.data;
+  const texts = issueTexts(result.error.issues, schema, request, 'request');
+  throw new Fatal(`The call ${name} was not sent: ${texts.join('; ')}`, {
+    code: 'request_invalid',
+    hint: 'Correct the fields named above; docs/reference/service.md lists the calls.',
+  });
 }

@@ -1,6 +1,6 @@
 // Extracts the bytes of a picture from every body the service may use: plain Base64, a data URI, JSON with either in a
 // field, or the image itself. Any other body is a bad answer, not an empty picture.
-import { parseJson } from './json.ts';
+import { parseLossless } from '../core/text/lossless-json.ts';
 import type { WireAnswer } from './transport/transport.ts';
 import { TransportFault } from './transport/transport-fault.ts';
 
@@ -33,7 +33,7 @@ function longestText(body: string): string {
   if (!/^["{[]/.test(body)) return body;
   let document: unknown;
   try {
-    document = parseJson(body);
+    document = parseLossless(body);
   } catch {
     throw new TransportFault('bad_answer', 'invalid JSON');
   }

@@ -1,24 +1,17 @@
 // POST /auth/token/: returns a new access token. No payload is documented; the body is for the renewal mode that sends the
 // refresh token in it. Sending it twice does no harm, so it is a read.
-import type { Endpoint } from '../endpoint.ts';
+import { z } from 'zod';
+import { defineEndpoint } from '../endpoint.ts';
 import { refreshAsSent } from '../readings.ts';
-import { readTokens, type Tokens } from '../session/tokens.ts';
+import { readTokens } from '../session/tokens.ts';
 
-export interface Renewal {
-  /** Only in the mode `body`. */
-  refreshToken?: string;
-}
-
-export const renew: Endpoint<Renewal, Tokens> = {
+export const renew = defineEndpoint({
   name: 'renew',
   kind: 'read',
   method: 'POST',
   path: '/auth/token/',
-  prepare: ({ refreshToken }) => ({
-    method: 'POST',
-    path: '/auth/token/',
-    query: '',
-    ...(refreshToken === undefined ? {} : { body: JSON.stringify(refreshAsSent(refreshToken)) }),
-  }),
+  /** Only in the mode `body`. */
+  request: z.strictObject({ refreshToken: z.string().optional() }),
+  body: ({ refreshToken }) => (refreshToken === undefined ? undefined : refreshAsSent(refreshToken)),
   read: readTokens,
-};
+});

@@ -2,7 +2,7 @@
 // path and status, never body, query or token.
 import { Ambiguous, Fatal, Retriable, type RoadbookError, Skippable } from '../../core/errors.ts';
 import { DEFAULT_PAUSE_MS, retryAfterMs } from '../../core/retry/retry-after.ts';
-import { parseJson } from '../json.ts';
+import { parseLossless } from '../../core/text/lossless-json.ts';
 import { FAULT_TABLE, type Meaning, meaningOfStatus, readMeaning } from './status-table.ts';
 import type { WireAnswer } from './transport.ts';
 import type { TransportFault } from './transport-fault.ts';
@@ -109,7 +109,7 @@ const LONGEST_SECRET = 16_000;
 export function messageInBody(body: Buffer, redact: (text: string) => string): string | undefined {
   let document: unknown;
   try {
-    document = parseJson(body.toString('utf8'));
+    document = parseLossless(body.toString('utf8'));
   } catch {
     return undefined;
   }
