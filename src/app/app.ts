@@ -155,7 +155,6 @@ export async function openApp(options: AppOptions): Promise<App> {
 
   // The sandbox keeps the account it was started with, as a real service does.
   const sandbox = lazyResource(
-    'sandbox',
     async () => {
       const { startSandbox } = await import('../sandbox/sandbox.ts');
       const { username, parentUsername, password, realm } = loaded.config.service;
@@ -166,15 +165,14 @@ export async function openApp(options: AppOptions): Promise<App> {
   );
 
   const idleGc = createIdleGc({ clock });
-  const connectionDependencies = {
+  const connections = createConnections(loaded.config, {
     clock,
     log,
     redactor,
     sandboxAddress: async () => (await sandbox.open()).url,
     sessionMemory: async () => sessionMemory(await warehouse.open(), clock),
-    permits: (account: string) => accountPermits(warehouse.open, account, clock),
-  };
-  const connections = createConnections(loaded.config, connectionDependencies);
+    permits: (account) => accountPermits(warehouse.open, account, clock),
+  });
 
   const during = <T>(run: (dependencies: SyncDependencies) => Promise<T>): Promise<T> =>
     idleGc.during(() => connections.during(async (mine) => run(await syncDependencies(mine))));
@@ -223,14 +221,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       const { erp, timezone } = loaded.config;
       const feed = erp[kind];
       if (feed === undefined) return undefined;
-      const source = openSource(feed, {
-        kind,
-        zone: timezone,
-        reuseCodes: false,
-        clock,
-        log,
-        random: Math.random,
-      });
+      const source = openSource(feed, { kind, zone: timezone, reuseCodes: false, clock, log, random: Math.random });
       openedSources.push(source);
       return source;
     },

@@ -36,8 +36,13 @@ export interface ConnectionDependencies {
 export interface Connections {
   readonly config: Config;
   readonly limiter: AccountLimiter;
-  readonly service: LazyResource<Service>;
-  readonly feeds: ReadonlyMap<FeedKind, LazyResource<Feed>>;
+  readonly service: Connection<Service>;
+  readonly feeds: ReadonlyMap<FeedKind, Connection<Feed>>;
+}
+
+interface Connection<T> extends LazyResource<T> {
+  /** The settings of the connection: two connections with the same key are interchangeable. */
+  readonly key: string;
 }
 
 interface AccountLimiter extends Limiter {
@@ -100,10 +105,10 @@ export function createConnections(config: Config, dependencies: ConnectionDepend
 function connect(config: Config, dependencies: ConnectionDependencies, previous?: Connections): Connections {
   const limiter = limiterFor(config, dependencies, previous);
   const service = serviceFor(config, dependencies, limiter);
-  const reuse = <T>(created: LazyResource<T>, old: LazyResource<T> | undefined): LazyResource<T> =>
+  const reuse = <T>(created: Connection<T>, old: Connection<T> | undefined): Connection<T> =>
     old?.key === created.key ? old : created;
   const shared = reuse(service, previous?.service);
-  const feeds = FEED_KINDS.flatMap((kind): [FeedKind, LazyResource<Feed>][] => {
+  const feeds = FEED_KINDS.flatMap((kind): [FeedKind, Connection<Feed>][] => {
     const created = feedFor(kind, config, dependencies, shared);
     return created === undefined ? [] : [[kind, reuse(created, previous?.feeds.get(kind))]];
   });
@@ -131,14 +136,9 @@ const accountOf = ({ baseUrl, username, parentUsername, realm }: Config['service
     .digest('hex')
     .slice(0, 32);
 
-function serviceFor(
-  { service }: Config,
-  dependencies: ConnectionDependencies,
-  limiter: Limiter,
-): LazyResource<Service> {
+function serviceFor({ service }: Config, dependencies: ConnectionDependencies, limiter: Limiter): Connection<Service> {
   const { concurrency: _, requestsPerMinute: __, ...settings } = service;
-  return lazyResource(
-    JSON.stringify(settings),
+  const resource = lazyResource(
     async () => {
       const { clock, log, redactor } = dependencies;
       const isSandbox = settings.baseUrl === 'sandbox';
@@ -149,6 +149,7 @@ function serviceFor(
     },
     ({ fleet }) => fleet.close(),
   );
+  return { key: JSON.stringify(settings), ...resource };
 }
 
 function feedFor(
@@ -156,12 +157,11 @@ function feedFor(
   { erp, timezone, jobs, service: { baseUrl } }: Config,
   { clock, log }: ConnectionDependencies,
   service: LazyResource<Service>,
-): LazyResource<Feed> | undefined {
+): Connection<Feed> | undefined {
   const feed = erp[kind];
   if (feed === undefined) return undefined;
   const reuseCodes = jobs[`push-${kind.replaceAll('_', '-')}`]?.options.reuse_codes === true;
-  return lazyResource(
-    JSON.stringify([timezone, feed, reuseCodes]),
+  const resource = lazyResource(
     async () => {
       if (baseUrl === 'sandbox' && feed.source === 'files' && kind === 'route_plans') {
         await dropSamplePlans(feed.folder, { fleet: (await service.open()).fleet, clock, timezone });
@@ -171,4 +171,5 @@ function feedFor(
     },
     ({ source }) => source.close(),
   );
+  return { key: JSON.stringify([timezone, feed, reuseCodes]), ...resource };
 }

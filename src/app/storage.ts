@@ -3,33 +3,22 @@
 import { join } from 'node:path';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import { type LazyResource, lazyResource } from '../core/lazy-resource.ts';
+import { lazyResource } from '../core/lazy-resource.ts';
 import type { Log } from '../core/log.ts';
 import type { Clock } from '../core/time/clock.ts';
-import { createLeaseManager, type LeaseManager } from '../warehouse/control/leases.ts';
-import { createHeartbeat, type Heartbeat, type SliceMeter } from '../warehouse/control/processes.ts';
+import { createLeaseManager } from '../warehouse/control/leases.ts';
+import { createHeartbeat, type SliceMeter } from '../warehouse/control/processes.ts';
 import { fillTableJobs, type TableJob } from '../warehouse/control/table-jobs.ts';
 import type { Engine, EngineKind } from '../warehouse/engine.ts';
 import { engines } from '../warehouse/engines.ts';
 import { fillLocalTime } from '../warehouse/maintenance/local-time.ts';
-import { createPrivacy, type Privacy } from '../warehouse/privacy/privacy.ts';
+import { createPrivacy } from '../warehouse/privacy/privacy.ts';
 import { enforcePrivacy } from '../warehouse/privacy/rewrite.ts';
 import { privacySecret } from '../warehouse/privacy/secret.ts';
 import { bringSchemaUpToDate } from '../warehouse/schema/converge.ts';
 
 /** Default file for the secret that keys the digests, if the configuration has none. */
 const PRIVACY_KEY = join('data', 'privacy.key');
-
-export interface Storage {
-  warehouse: LazyResource<Engine>;
-  privacy: LazyResource<Privacy>;
-  heartbeat: LazyResource<Heartbeat>;
-  leases: LazyResource<LeaseManager>;
-  /** Stores the settings that the views need. */
-  storeSettings(engine: Engine, config: Config): Promise<void>;
-  /** Reads the warehouse without migrating it; undefined if it does not exist yet or cannot be read. */
-  tryRead<T>(read: (engine: Engine) => Promise<T>): Promise<T | undefined>;
-}
 
 interface StorageDependencies {
   /** The current configuration. */
@@ -41,14 +30,14 @@ interface StorageDependencies {
   slices: SliceMeter;
 }
 
-export function createStorage({ loaded, tableJobs, clock, log, version, slices }: StorageDependencies): Storage {
+export function createStorage({ loaded, tableJobs, clock, log, version, slices }: StorageDependencies) {
+  /** Stores the settings that the views need. */
   async function storeSettings(engine: Engine, config: Config): Promise<void> {
     await fillLocalTime(engine, config.timezone, clock.now());
     await fillTableJobs(engine, tableJobs(config));
   }
 
   const warehouse = lazyResource(
-    'warehouse',
     async () => {
       const { kind, settings } = engineOf(loaded());
       const engine = await kind.open(settings);
@@ -64,27 +53,19 @@ export function createStorage({ loaded, tableJobs, clock, log, version, slices }
     (engine) => engine.close(),
   );
 
-  const privacy = lazyResource(
-    'privacy',
-    async () => {
-      const { secret, policies } = loaded().config.privacy;
-      const made = createPrivacy(policies, secret || (await privacySecret(PRIVACY_KEY)));
-      await enforcePrivacy(await warehouse.open(), made, { clock, log });
-      return made;
-    },
-    () => undefined,
+  const privacy = lazyResource(async () => {
+    const { secret, policies } = loaded().config.privacy;
+    const made = createPrivacy(policies, secret || (await privacySecret(PRIVACY_KEY)));
+    await enforcePrivacy(await warehouse.open(), made, { clock, log });
+    return made;
+  });
+
+  const heartbeat = lazyResource(async () =>
+    createHeartbeat({ engine: await warehouse.open(), clock, log, version, slices }),
   );
 
-  const heartbeat = lazyResource(
-    'heartbeat',
-    async () => createHeartbeat({ engine: await warehouse.open(), clock, log, version, slices }),
-    () => undefined,
-  );
-
-  const leases = lazyResource(
-    'leases',
-    async () => createLeaseManager(await heartbeat.open(), { engine: await warehouse.open(), clock, log }),
-    () => undefined,
+  const leases = lazyResource(async () =>
+    createLeaseManager(await heartbeat.open(), { engine: await warehouse.open(), clock, log }),
   );
 
   return {
@@ -93,7 +74,8 @@ export function createStorage({ loaded, tableJobs, clock, log, version, slices }
     heartbeat,
     leases,
     storeSettings,
-    async tryRead(read) {
+    /** Reads the warehouse without migrating it; undefined if it does not exist yet or cannot be read. */
+    async tryRead<T>(read: (engine: Engine) => Promise<T>): Promise<T | undefined> {
       const { kind, settings } = engineOf(loaded());
       if ((await kind.exists?.(settings)) !== true) return undefined;
       const engine = await kind.open(settings);

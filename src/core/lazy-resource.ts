@@ -1,8 +1,6 @@
 // A resource that is opened on first use and closed once, however many share it.
 
 export interface LazyResource<T> {
-  /** Identifies the settings: two resources with the same key are interchangeable. */
-  readonly key: string;
   /** The first call opens the resource; after a failure the next call tries again. */
   open(): Promise<T>;
   /** Idempotent and safe before any use. */
@@ -10,13 +8,11 @@ export interface LazyResource<T> {
 }
 
 export function lazyResource<T>(
-  key: string,
   open: () => Promise<T>,
-  close: (opened: T) => Promise<void> | void,
+  close: (opened: T) => Promise<void> | void = () => undefined,
 ): LazyResource<T> {
   let opened: Promise<T> | undefined;
   return {
-    key,
     open() {
       opened ??= open().catch((error) => {
         opened = undefined;

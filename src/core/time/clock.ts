@@ -1,4 +1,5 @@
 // Time as a dependency: all code that reads the time or waits takes a Clock, so that a test can control it.
+import { setTimeout as timer } from 'node:timers/promises';
 
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -19,26 +20,12 @@ export const systemClock: Clock = {
     const until = performance.now() + ms;
     // A timer may fire a millisecond early; the caller would then wake before its deadline.
     for (let left = ms; left > 0; left = until - performance.now()) {
-      await timer(Math.min(Math.ceil(left), LONGEST_TIMER_MS), signal);
+      const ms = Math.min(Math.ceil(left), LONGEST_TIMER_MS);
+      await timer(ms, undefined, { signal }).catch(() => signal?.throwIfAborted());
     }
     signal?.throwIfAborted();
   },
 };
-
-function timer(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
-    const onAbort = () => {
-      clearTimeout(handle);
-      reject(signal?.reason);
-    };
-    const handle = setTimeout(() => {
-      signal?.removeEventListener('abort', onAbort);
-      resolve();
-    }, ms);
-    signal?.addEventListener('abort', onAbort, { once: true });
-  });
-}
 
 /** An instant as the warehouse stores it: UTC, milliseconds, `Z`. */
 export const isoInstant = (ms: number): string => new Date(ms).toISOString();

@@ -3,7 +3,7 @@
 import { Ambiguous, Fatal, Retriable, type RoadbookError, Skippable } from '../../core/errors.ts';
 import { DEFAULT_PAUSE_MS, retryAfterMs } from '../../core/retry/retry-after.ts';
 import { parseLossless } from '../../core/text/lossless-json.ts';
-import { FAULT_TABLE, type Meaning, meaningOfStatus, readMeaning } from './status-table.ts';
+import { FAULT_TABLE, type Meaning, meaningOfStatus } from './status-table.ts';
 import type { WireAnswer } from './transport.ts';
 import type { TransportFault } from './transport-fault.ts';
 
@@ -44,10 +44,7 @@ export function saidBy(error: unknown): string | undefined {
 export function statusFailure(
   call: FailedCall,
   answer: WireAnswer,
-  context: {
-    nowMs: number;
-    redact: (text: string) => string;
-  },
+  context: { nowMs: number; redact: (text: string) => string },
 ): { error: RoadbookError; pauseMs: number | undefined } {
   const meaning = meaningOfStatus(answer.status);
   const said = messageInBody(answer.body, context.redact);
@@ -80,18 +77,23 @@ function pauseOf(meaning: Meaning, answer: WireAnswer, nowMs: number): number | 
   return asked ?? (meaning.pause === 'always' ? DEFAULT_PAUSE_MS : undefined);
 }
 
+/** Every ambiguous outcome has the same code and hint. */
+const UNCLEAR = {
+  code: 'answer_unclear',
+  hint: 'The write may or may not have taken effect; read back before sending it again.',
+};
+
 function asError(message: string, call: FailedCall, meaning: Meaning, cause: Error, pauseMs?: number): RoadbookError {
-  const { kind, code, hint } = readMeaning(meaning, call.kind);
-  const details = { code: pauseMs === undefined || kind !== 'retriable' ? code : 'throttled', hint, cause };
+  const { [call.kind]: kind, code, hint } = meaning;
   switch (kind) {
     case 'fatal':
-      return new Fatal(message, details);
+      return new Fatal(message, { code, hint, cause });
     case 'skippable':
-      return new Skippable(message, details);
+      return new Skippable(message, { code, hint, cause });
     case 'ambiguous':
-      return new Ambiguous(message, details);
+      return new Ambiguous(message, { ...UNCLEAR, cause });
     case 'retriable':
-      return new Retriable(message, { ...details, pauseMs });
+      return new Retriable(message, { code: pauseMs === undefined ? code : 'throttled', hint, cause, pauseMs });
   }
 }
 

@@ -72,10 +72,9 @@ interface JobRow {
 export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
   const { log, jobs, clock = systemClock, times = QUEUE_TIMES } = options;
   const stopping = new AbortController();
-  const queue = lazyResource('queue', () => openQueue(options), closeQueue);
+  const queue = lazyResource(() => openQueue(options), closeQueue);
   /** Ends with the queue. Slices in progress get `drain`, then pg-boss retries them elsewhere. */
   const workers = lazyResource(
-    'workers',
     async () => {
       const { boss } = await queue.open();
       await startWorkers(boss, stopping.signal, { ...options, clock, refreshSeconds: times.refresh });
