@@ -47,13 +47,7 @@ interface JobOverview {
 function jobOverview(app: App, name: string): JobOverview {
   const { enabled = false, schedule = '', timezone = 'UTC' } = app.loaded.config.jobs[name] ?? {};
   const next = enabled ? nextTick({ cron: schedule, timezone }, app.clock.now()) : undefined;
-  return {
-    name,
-    enabled,
-    schedule,
-    timezone,
-    next_tick_at: next === undefined ? null : isoInstant(next),
-  };
+  return { name, enabled, schedule, timezone, next_tick_at: next === undefined ? null : isoInstant(next) };
 }
 
 const show = (jobs: readonly JobOverview[]): string =>

@@ -43,10 +43,7 @@ export function restartNeeded(old: Config, next: Config): RestartNeed | undefine
   // Otherwise a file that lost its service section would push the plans of the day to the simulated service.
   const sandbox = (config: Config): boolean => config.service.baseUrl === 'sandbox';
   if (sandbox(old) === sandbox(next)) return undefined;
-  return {
-    path: ['service', 'base_url'],
-    message: 'a switch to or from the built-in sandbox needs a restart',
-  };
+  return { path: ['service', 'base_url'], message: 'a switch to or from the built-in sandbox needs a restart' };
 }
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

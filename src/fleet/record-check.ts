@@ -23,11 +23,7 @@ export function checkRecord(schema: z.ZodType, raw: unknown): RecordCheck {
     return { ok: false, reason: '__proto__: a field of this name cannot be stored' };
   }
   if (isCut(raw)) {
-    return {
-      ok: false,
-      reason: `record: nested deeper than ${RECORD_LEVELS} levels; truncated`,
-      isPart: true,
-    };
+    return { ok: false, reason: `record: nested deeper than ${RECORD_LEVELS} levels; truncated`, isPart: true };
   }
   const result = parseInWords(schema, raw);
   if (result.success) return { ok: true, record: result.data as JsonObject };

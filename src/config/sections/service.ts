@@ -42,10 +42,7 @@ const settings = z.strictObject({
     .enum(['json', 'comma', 'repeat'])
     .default('json')
     .describe('How Collection parameters are sent (default json).'),
-  timeout: durationOption('60s', 'Timeout of one request (default 60s).', {
-    min: '1s',
-    max: '1h',
-  }),
+  timeout: durationOption('60s', 'Timeout of one request (default 60s).', { min: '1s', max: '1h' }),
   concurrency: z
     .int()
     .min(1)

@@ -6,11 +6,7 @@ export const timeZone = z
   .string()
   .superRefine((name, context) => {
     if (isTimeZone(name)) return;
-    context.addIssue({
-      code: 'custom',
-      message: 'is not an IANA time zone',
-      params: { hint: hintFor(name) },
-    });
+    context.addIssue({ code: 'custom', message: 'is not an IANA time zone', params: { hint: hintFor(name) } });
   })
   .meta({ title: 'IANA time zone', examples: ['America/Sao_Paulo', 'UTC'] });
 

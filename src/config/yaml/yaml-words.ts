@@ -37,10 +37,7 @@ const WORDS: Partial<Record<ErrorCode, Words>> = {
     message: 'a quote, bracket, comma or colon is missing',
     hint: 'add the missing character; write `key: value` with a space after the colon',
   },
-  BAD_SCALAR_START: {
-    message: 'a text cannot start with this character',
-    hint: 'put the text in quotes',
-  },
+  BAD_SCALAR_START: { message: 'a text cannot start with this character', hint: 'put the text in quotes' },
   BAD_DQ_ESCAPE: {
     message: 'an unknown `\\` sequence in double quotes',
     hint: 'use single quotes, or write `\\\\` for one backslash',

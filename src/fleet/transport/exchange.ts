@@ -100,8 +100,5 @@ function outageError({ method, path }: FailedCall, leftMs: number): Retriable {
 }
 
 function closedError(): Fatal {
-  return new Fatal('The client of the service is closed', {
-    code: 'closed',
-    hint: 'Start the command again.',
-  });
+  return new Fatal('The client of the service is closed', { code: 'closed', hint: 'Start the command again.' });
 }
