@@ -1,20 +1,14 @@
 // The call budget of a configuration, for `config check` and the doctor: the calls that the jobs make to the service.
 import type { App } from '../app/app.ts';
-import { type BudgetJob, type CallBudget, callBudget } from '../status/capacity/call-budget.ts';
+import { type BudgetJob, callBudget } from '../status/capacity/call-budget.ts';
 import { countVehicles, measuredCalls } from '../warehouse/queries/measured-calls.ts';
 import { enabledJobs, namedJob } from './named-job.ts';
 import { textTable } from './output/text-table.ts';
 
-export interface ShownBudget extends CallBudget {
-  vehicles: number;
-  /** Assumptions of the estimates. */
-  assumed: string;
-}
-
 /** Size of the fleet if it is not known yet. */
 const ASSUMED_VEHICLES = 100;
 
-export async function budgetOf(app: App, asked?: number): Promise<ShownBudget> {
+export async function budgetOf(app: App, asked?: number) {
   const jobs = enabledJobs(app);
   const known = await app.tryRead(async (engine) => ({
     vehicles: await countVehicles(engine),
@@ -34,13 +28,12 @@ export async function budgetOf(app: App, asked?: number): Promise<ShownBudget> {
     };
   });
   const budget = callBudget(budgeted, app.loaded.config.service.requestsPerMinute, app.clock.now());
-  return { ...budget, vehicles, assumed: assumption(vehicles, asked ?? known?.vehicles) };
+  const guess = asked === undefined && known?.vehicles === undefined ? ' (a guess: set --vehicles)' : '';
+  const assumed = `${vehicles} vehicles${guess}, one plan and one checklist per vehicle and day, little new data in each run`;
+  return { ...budget, vehicles, assumed };
 }
 
-const assumption = (vehicles: number, known: number | undefined): string =>
-  `${vehicles} vehicles${known === undefined ? ' (a guess: set --vehicles)' : ''}, one plan and one checklist per vehicle and day, little new data in each run`;
-
-export function showBudget({ jobs, warnings, ...all }: ShownBudget): string {
+export function showBudget({ jobs, warnings, ...all }: Awaited<ReturnType<typeof budgetOf>>): string {
   const rows = jobs.map((job) => [
     job.name,
     job.calls_per_run,

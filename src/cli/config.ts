@@ -7,6 +7,7 @@ import { isoInstant } from '../core/time/clock.ts';
 import { nextTick } from '../schedule/ticks.ts';
 import { budgetOf, showBudget } from './budget.ts';
 import { addCommand, print, withApp } from './command.ts';
+import { namedJob } from './named-job.ts';
 import { wholeNumber } from './number-options.ts';
 import { textTable } from './output/text-table.ts';
 
@@ -36,21 +37,13 @@ export function define(config: Command): void {
   });
 }
 
-interface JobOverview {
-  name: string;
-  enabled: boolean;
-  schedule: string;
-  timezone: string;
-  next_tick_at: string | null;
-}
-
-function jobOverview(app: App, name: string): JobOverview {
-  const { enabled = false, schedule = '', timezone = 'UTC' } = app.loaded.config.jobs[name] ?? {};
+function jobOverview(app: App, name: string) {
+  const { enabled, schedule, timezone } = namedJob(app, name).settings;
   const next = enabled ? nextTick({ cron: schedule, timezone }, app.clock.now()) : undefined;
   return { name, enabled, schedule, timezone, next_tick_at: next === undefined ? null : isoInstant(next) };
 }
 
-const show = (jobs: readonly JobOverview[]): string =>
+const show = (jobs: readonly ReturnType<typeof jobOverview>[]): string =>
   textTable(
     ['job', 'enabled', 'schedule', 'zone', 'next tick'],
     jobs.map((job) => [job.name, job.enabled ? 'on' : 'off', job.schedule, job.timezone, job.next_tick_at]),

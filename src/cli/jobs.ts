@@ -1,66 +1,44 @@
-// roadbook jobs: every job with its schedule, its last run and its next ticks.
+// roadbook jobs: every job with its schedule, its last run and its next ticks. Its subcommands pause, resume and run-now are
+// stored in the warehouse for the daemons, so that they work from any process.
 import type { Command } from 'commander';
 import { Temporal } from 'temporal-polyfill';
 import type { App } from '../app/app.ts';
+import { Fatal } from '../core/errors.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import { isClockChangeDay, ticksAfter } from '../schedule/ticks.ts';
-import { readControls } from '../warehouse/control/job-controls.ts';
-import { jobHistory, type LastRun } from '../warehouse/control/runs.ts';
-import { defineCommand, print, withApp } from './command.ts';
-import { addJobActions } from './job-actions.ts';
+import { pauseJob, readControls, requestRun, resumeJob } from '../warehouse/control/job-controls.ts';
+import { jobHistory } from '../warehouse/control/runs.ts';
+import type { Engine } from '../warehouse/engine.ts';
+import { addCommand, defineCommand, print, withApp } from './command.ts';
 import { namedJob } from './named-job.ts';
 import { wholeNumberFrom } from './number-options.ts';
 import { coloured, textTable } from './output/text-table.ts';
-
-interface Tick {
-  at: string;
-  /** Wall time in the job's zone. */
-  local: string;
-  /** True if the clock of the zone changes on that day. */
-  clock_change_day: boolean;
-}
-
-interface JobLine {
-  name: string;
-  meaning: string;
-  enabled: boolean;
-  paused: boolean;
-  schedule: string;
-  timezone: string;
-  last_run: LastRun | null;
-  next_ticks: Tick[];
-}
 
 export function define(jobs: Command): void {
   defineCommand<{ next: number }>(jobs, {
     options: (command) => command.option('--next <n>', 'number of next ticks to show', wholeNumberFrom(1, 1_000), 1),
     action: withApp(async (app, _args, { json, next }) => {
       const controls = await readControls(await app.warehouse());
-      const lines = await Promise.all(
-        app.jobs.map(({ name, meaning }) =>
-          describeJob(app, { name, meaning, paused: controls.get(name)?.paused ?? false }, next),
-        ),
-      );
+      const isPaused = (name: string) => controls.get(name)?.paused ?? false;
+      const lines = await Promise.all(app.jobs.map(({ name }) => describeJob(app, name, isPaused(name), next)));
       print(json ? JSON.stringify(lines, null, 2) : show(lines, next));
       return 0;
     }),
   });
-  addJobActions(jobs);
+  jobs.enablePositionalOptions();
+  for (const action of ACTIONS) addAction(jobs, action);
 }
 
-async function describeJob(
-  app: App,
-  { name, meaning, paused }: Pick<JobLine, 'name' | 'meaning' | 'paused'>,
-  next: number,
-): Promise<JobLine> {
-  const { enabled, schedule, timezone } = namedJob(app, name).settings;
+async function describeJob(app: App, name: string, paused: boolean, next: number) {
+  const { job, settings } = namedJob(app, name);
+  const { enabled, schedule, timezone } = settings;
   const { last } = await jobHistory(await app.warehouse(), name, app.clock.now());
   const ticks = enabled && !paused ? ticksAfter({ cron: schedule, timezone }, app.clock.now()).take(next) : [];
   const next_ticks = [...ticks].map((ms) => describeTick(ms, timezone));
-  return { name, meaning, enabled, paused, schedule, timezone, last_run: last ?? null, next_ticks };
+  return { name, meaning: job.meaning, enabled, paused, schedule, timezone, last_run: last ?? null, next_ticks };
 }
 
-function describeTick(ms: number, timezone: string): Tick {
+function describeTick(ms: number, timezone: string) {
   const zoned = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone);
   return {
     at: isoInstant(ms),
@@ -69,7 +47,7 @@ function describeTick(ms: number, timezone: string): Tick {
   };
 }
 
-function show(lines: readonly JobLine[], next: number): string {
+function show(lines: readonly Awaited<ReturnType<typeof describeJob>>[], next: number): string {
   const rows = lines.map((job) => [
     job.name,
     job.enabled ? (job.paused ? 'paused' : 'on') : 'off',
@@ -80,8 +58,64 @@ function show(lines: readonly JobLine[], next: number): string {
   ]);
   const table = textTable(['job', 'enabled', 'schedule', 'zone', 'last run', 'next tick'], rows);
   if (next <= 1) return table;
-  const ticks = lines.flatMap((job) => job.next_ticks.map((tick) => [job.name, tick.local, tick.at, flag(tick)]));
+  const ticks = lines.flatMap(({ name, next_ticks }) =>
+    next_ticks.map(({ at, local, clock_change_day }) => [
+      name,
+      local,
+      at,
+      clock_change_day ? 'the clock changes on this day' : '',
+    ]),
+  );
   return `${table}\n\n${textTable(['job', 'local time', 'UTC', ''], ticks)}`;
 }
 
-const flag = (tick: Tick): string => (tick.clock_change_day ? 'the clock changes on this day' : '');
+interface JobAction {
+  name: string;
+  summary: string;
+  apply(engine: Engine, job: string, at: string): Promise<void>;
+  /** Follows the name of the job. */
+  result: string;
+}
+
+const ACTIONS: readonly JobAction[] = [
+  {
+    name: 'pause',
+    summary: 'skips the ticks of a job until it is resumed; an active run continues',
+    apply: pauseJob,
+    result: 'paused; its ticks are skipped until it is resumed, even after a restart.',
+  },
+  {
+    name: 'resume',
+    summary: 'runs a paused job at its ticks again; missed ticks are caught up with one run',
+    apply: resumeJob,
+    result: 'resumed; missed ticks are caught up with one run.',
+  },
+  {
+    name: 'run-now',
+    summary: 'requests one run of a job from the daemon, without waiting for it',
+    apply: (engine, job, at) => requestRun(engine, job, at, 'command line'),
+    result: 'requested; a daemon starts the run within seconds, or when a daemon starts.',
+  },
+];
+
+const addAction = (jobs: Command, { name: action, summary, apply, result }: JobAction): Command =>
+  addCommand(jobs, {
+    usage: `${action} <job>`,
+    summary,
+    action: withApp(async (app, [name = ''], { json }) => {
+      const { settings } = namedJob(app, name);
+      if (action === 'run-now' && !settings.enabled) throw disabled(name);
+      const engine = await app.warehouse();
+      await apply(engine, name, isoInstant(app.clock.now()));
+      const { paused = false, pausedAt = null, runRequestedAt = null } = (await readControls(engine)).get(name) ?? {};
+      const state = { name, paused, paused_at: pausedAt, run_requested_at: runRequestedAt };
+      print(json ? JSON.stringify(state, null, 2) : `${name}: ${result}`);
+      return 0;
+    }),
+  });
+
+const disabled = (job: string): Fatal =>
+  new Fatal(`${job} is disabled in the configuration, so no daemon runs it`, {
+    code: 'usage',
+    hint: `Run the job here with: npx roadbook run ${job}`,
+  });

@@ -8,23 +8,23 @@ import type { NamedJob } from '../sync/job.ts';
 import type { JobLookup } from '../sync/job-chain.ts';
 
 export function namedJob(app: App, name: string): { job: NamedJob; settings: JobSettings } {
+  const found = findJob(app, name);
+  if (found !== undefined) return found;
+  const names = app.jobs.map((each) => each.name);
+  throw new Fatal(`There is no job named ${JSON.stringify(name)}`, { code: 'usage', hint: suggest(name, names) });
+}
+
+function findJob(app: App, name: string): { job: NamedJob; settings: JobSettings } | undefined {
   const job = app.jobs.find((each) => each.name === name);
   const settings = app.loaded.config.jobs[name];
-  if (job !== undefined && settings !== undefined) return { job, settings };
-  const names = app.jobs.map((each) => each.name);
-  throw new Fatal(`There is no job named ${JSON.stringify(name)}`, {
-    code: 'usage',
-    hint: suggest(name, names),
-  });
+  return job && settings && { job, settings };
 }
 
 /** Finds the jobs that a run depends on. */
 export const jobLookup = (app: App): JobLookup => ({
   find(name) {
-    const job = app.jobs.find((each) => each.name === name);
-    const settings = app.loaded.config.jobs[name];
-    if (job === undefined || settings === undefined) return undefined;
-    return { job, options: settings.options, enabled: settings.enabled };
+    const found = findJob(app, name);
+    return found && { job: found.job, options: found.settings.options, enabled: found.settings.enabled };
   },
 });
 

@@ -5,7 +5,7 @@ import type { App } from '../app/app.ts';
 import { SERVICE_LIMITS } from '../config/sections/service.ts';
 import { callBudget } from '../status/capacity/call-budget.ts';
 import { type FleetDay, usualFleetDay } from '../status/capacity/fleet-day.ts';
-import { type Sizing, type SizingJob, sizing } from '../status/capacity/sizing.ts';
+import { type SizingJob, sizing } from '../status/capacity/sizing.ts';
 import type { EngineKind } from '../warehouse/engine.ts';
 import { engines } from '../warehouse/engines.ts';
 import { retentionByTable } from '../warehouse/maintenance/retention.ts';
@@ -55,11 +55,9 @@ export const define = (command: Command): Command =>
 
 type Figures = Omit<PlanOptions, 'vehicles'>;
 
-interface FleetPlan extends Sizing {
-  jobs: { name: string; every: string; calls_per_run: number; calls_per_day: number }[];
-}
+type FleetPlan = ReturnType<typeof planOf>;
 
-function planOf(app: App, asked: Figures & { vehicles: number }): FleetPlan {
+function planOf(app: App, asked: Figures & { vehicles: number }) {
   const { service, warehouse, jobs: settings } = app.loaded.config;
   const jobs = enabledJobs(app).map((job) => sizingJob(app, job, asked));
   const kind: EngineKind = engines[warehouse.engine as keyof typeof engines];

@@ -28,20 +28,12 @@ export const define = (command: Command): Command =>
         .option('--state <file>', 'keep accepted writes in this file across restarts')
         .option('--fault <fault>', 'make calls fail, for example events:429:rate=0.1; may be repeated', faultFlags, []),
     action: async (_args, { host, port, seed, vehicles, speed, state, fault, json }) => {
-      const sandbox = await startSandbox({
-        host,
-        port,
-        seed,
-        vehicles,
-        speed,
-        stateFile: state,
-        faults: fault,
-      });
-      const { url, credentials } = sandbox;
+      const options = { host, port, seed, vehicles, speed, stateFile: state, faults: fault };
+      const { url, credentials, close } = await startSandbox(options);
       if (json) print(JSON.stringify({ url, credentials }));
       else print(welcome(url, credentials));
       await untilSignal();
-      await sandbox.close();
+      await close();
       say('Sandbox stopped.');
       return 0;
     },

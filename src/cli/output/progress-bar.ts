@@ -2,25 +2,15 @@
 import type { Clock } from '../../core/time/clock.ts';
 import { formatDuration } from '../../core/time/durations.ts';
 
-export interface ProgressBar {
-  update(done: number, all: number): void;
-  end(): void;
-}
-
 const WIDTH = 30;
 
 /** Commands pass stderr as `stream`: stdout is for data. */
-export function createProgressBar(
-  label: string,
-  clock: Clock,
-  stream: NodeJS.WriteStream,
-  unit = 'slices',
-): ProgressBar {
+export function createProgressBar(label: string, clock: Clock, stream: NodeJS.WriteStream, unit = 'slices') {
   const startedAt = clock.now();
   let first: number | undefined;
   let lastTenth = -1;
   return {
-    update(done, all) {
+    update(done: number, all: number): void {
       first ??= unit === 'slices' ? done - 1 : 0;
       const share = all === 0 ? 1 : done / all;
       const line = `${done}/${all} ${unit}, ${timeLeft(clock.now() - startedAt, done - first, all - done)}`;
@@ -32,14 +22,14 @@ export function createProgressBar(
         stream.write(`${label}: ${line}\n`);
       }
     },
-    end() {
+    end(): void {
       if (stream.isTTY) stream.write('\r\x1b[K');
     },
   };
 }
 
 /** Estimated from the pace so far; slices done in an earlier run do not count. */
-export function timeLeft(elapsedMs: number, done: number, left: number): string {
+function timeLeft(elapsedMs: number, done: number, left: number): string {
   if (left <= 0) return `done in ${formatDuration(elapsedMs)}`;
   if (done <= 0) return 'time left unknown';
   return `${formatDuration((elapsedMs / done) * left)} left`;
