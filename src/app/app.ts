@@ -8,12 +8,12 @@ import { readDotenv } from '../config/dotenv.ts';
 import { ConfigError } from '../config/faults.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Config, ConfigDeclarations } from '../config/schema.ts';
-import { createIdleGc, type IdleGc } from '../core/idle-gc.ts';
+import { createIdleGc } from '../core/idle-gc.ts';
 import { lazyResource } from '../core/lazy-resource.ts';
-import { createLog, type Log, type LogLevel } from '../core/log.ts';
-import { createLogTail, type LogTail } from '../core/log-tail.ts';
+import { createLog, type LogLevel } from '../core/log.ts';
+import { createLogTail } from '../core/log-tail.ts';
 import { localPermits, type PermitSource } from '../core/rate/rate.ts';
-import { createRedactor, type Redactor } from '../core/text/redaction.ts';
+import { createRedactor } from '../core/text/redaction.ts';
 import { type Clock, isoInstant, systemClock } from '../core/time/clock.ts';
 import type { FeedKind } from '../erp/feed-kinds.ts';
 import type { ErpSource } from '../erp/source.ts';
@@ -25,14 +25,13 @@ import { localDispatcher } from '../sync/dispatch/local.ts';
 import { createPgBossDispatcher } from '../sync/dispatch/pg-boss.ts';
 import type { Job, NamedJob } from '../sync/job.ts';
 import { factMemory } from '../warehouse/control/learned-facts.ts';
-import type { LeaseManager } from '../warehouse/control/leases.ts';
-import { createSliceMeter, type Heartbeat } from '../warehouse/control/processes.ts';
+import { createSliceMeter } from '../warehouse/control/processes.ts';
 import { ratePermits } from '../warehouse/control/rate-store.ts';
 import type { TableJob } from '../warehouse/control/table-jobs.ts';
 import type { Engine, EngineKind } from '../warehouse/engine.ts';
 import { engines } from '../warehouse/engines.ts';
-import { allowedPolicies, type Privacy, personalColumns } from '../warehouse/privacy/privacy.ts';
-import { type Connections, createConnections, type Service } from './connections.ts';
+import { allowedPolicies, personalColumns } from '../warehouse/privacy/privacy.ts';
+import { type Connections, createConnections } from './connections.ts';
 import { createStorage } from './storage.ts';
 
 export interface AppOptions {
@@ -47,40 +46,7 @@ export interface AppOptions {
   keepsLog?: boolean;
 }
 
-export interface App {
-  /** The running configuration. */
-  readonly loaded: LoadedConfig;
-  readonly loadedAt: string;
-  readonly jobs: readonly NamedJob[];
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly logTail: LogTail;
-  readonly redactor: Redactor;
-  /** The warehouse, with its schema migrated. */
-  warehouse(): Promise<Engine>;
-  /** The privacy policies. Rows stored under other policies are rewritten first. */
-  privacy(): Promise<Privacy>;
-  /** The service. The address `sandbox` starts the built-in one. */
-  service(): Promise<Service>;
-  /** The source of a feed, for inspection; undefined if the configuration has none. */
-  erpSource(kind: FeedKind): Promise<ErpSource | undefined>;
-  /** Reads the warehouse without migrating it; undefined if it does not exist yet or cannot be read. */
-  tryRead<T>(read: (engine: Engine) => Promise<T>): Promise<T | undefined>;
-  /** The leases of this process. */
-  leases(): Promise<LeaseManager>;
-  heartbeat(): Promise<Heartbeat>;
-  /** Assigns the slices of a pull to workers. */
-  readonly dispatcher: Dispatcher;
-  /** The dependencies of a run, for a command that runs one job. */
-  sync(): Promise<SyncDependencies>;
-  /** The same for one run of a daemon: a run keeps the connections it started with, even if the configuration changes. */
-  during<T>(run: (dependencies: SyncDependencies) => Promise<T>): Promise<T>;
-  /** Frees memory while no run of the daemon is active. */
-  readonly idleGc: IdleGc;
-  /** Reloads the file; the next run uses it. Returns the changed settings; throws if the file is invalid. */
-  reload(): Promise<string[]>;
-  close(): Promise<void>;
-}
+export type App = Awaited<ReturnType<typeof openApp>>;
 
 /** The file in which the built-in service stores accepted writes. */
 const SANDBOX_STATE = join('data', 'sandbox.jsonl');
@@ -130,7 +96,7 @@ export const tableJobs = (jobs: readonly NamedJob[], config: Pick<Config, 'jobs'
     }));
   });
 
-export async function openApp(options: AppOptions): Promise<App> {
+export async function openApp(options: AppOptions) {
   const { configFile, logLevel, version, clock = systemClock, tolerant, keepsLog = false } = options;
   const jobs = await loadJobs();
   const load = () =>
@@ -164,6 +130,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     (opened) => opened.close(),
   );
 
+  /** Frees memory while no run of the daemon is active. */
   const idleGc = createIdleGc({ clock });
   const connections = createConnections(loaded.config, {
     clock,
@@ -174,12 +141,15 @@ export async function openApp(options: AppOptions): Promise<App> {
     permits: (account) => accountPermits(warehouse.open, account, clock),
   });
 
+  /** For one run of a daemon: a run keeps the connections it started with, even if the configuration changes. */
   const during = <T>(run: (dependencies: SyncDependencies) => Promise<T>): Promise<T> =>
     idleGc.during(() => connections.during(async (mine) => run(await syncDependencies(mine))));
 
   const { dispatcher: kind, workers } = loaded.config.scale;
   const home = async () => (await warehouse.open()).queueHome;
-  const dispatcher = kind === 'local' ? localDispatcher : createPgBossDispatcher({ home, jobs, during, workers, log });
+  /** Assigns the slices of a pull to workers. */
+  const dispatcher: Dispatcher =
+    kind === 'local' ? localDispatcher : createPgBossDispatcher({ home, jobs, during, workers, log });
 
   async function syncDependencies({ config, service, feeds }: Connections): Promise<SyncDependencies> {
     return {
@@ -200,6 +170,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   }
 
   return {
+    /** The running configuration. */
     get loaded() {
       return loaded;
     },
@@ -211,13 +182,17 @@ export async function openApp(options: AppOptions): Promise<App> {
     log,
     logTail,
     redactor,
+    /** The warehouse, with its schema migrated. */
     warehouse: warehouse.open,
+    /** The privacy policies. Rows stored under other policies are rewritten first. */
     privacy: privacy.open,
     tryRead,
     leases: leases.open,
     heartbeat: heartbeat.open,
+    /** The service. The address `sandbox` starts the built-in one. */
     service: () => connections.current().service.open(),
-    async erpSource(kind) {
+    /** The source of a feed, for inspection; undefined if the configuration has none. */
+    async erpSource(kind: FeedKind): Promise<ErpSource | undefined> {
       const { erp, timezone } = loaded.config;
       const feed = erp[kind];
       if (feed === undefined) return undefined;
@@ -225,14 +200,16 @@ export async function openApp(options: AppOptions): Promise<App> {
       openedSources.push(source);
       return source;
     },
-    async sync() {
+    /** The dependencies of a run, for a command that runs one job. */
+    async sync(): Promise<SyncDependencies> {
       await (await leases.open()).freeDead();
       return syncDependencies(connections.current());
     },
     dispatcher,
     during,
     idleGc,
-    async reload() {
+    /** Reloads the file; the next run uses it. Returns the changed settings; throws if the file is invalid. */
+    async reload(): Promise<string[]> {
       const next = await load();
       for (const secret of next.secrets) redactor.add(secret);
       rejectIfRestartNeeded(loaded, next);
@@ -246,7 +223,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       loadedAt = isoInstant(clock.now());
       return changed;
     },
-    async close() {
+    async close(): Promise<void> {
       await dispatcher.close();
       for (const source of openedSources.splice(0)) await source.close();
       await connections.close();

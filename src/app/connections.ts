@@ -50,16 +50,7 @@ interface AccountLimiter extends Limiter {
 }
 
 /** The current connections, and older ones that active runs still use. */
-export interface ConnectionsByConfig {
-  current(): Connections;
-  /** `run` keeps the connections that are current at its start. */
-  during<T>(run: (connections: Connections) => Promise<T>): Promise<T>;
-  /** Later runs get new connections. */
-  replace(config: Config): Promise<void>;
-  close(): Promise<void>;
-}
-
-export function createConnections(config: Config, dependencies: ConnectionDependencies): ConnectionsByConfig {
+export function createConnections(config: Config, dependencies: ConnectionDependencies) {
   let current = connect(config, dependencies);
   const users = new Map<Connections, number>();
 
@@ -78,7 +69,8 @@ export function createConnections(config: Config, dependencies: ConnectionDepend
 
   return {
     current: () => current,
-    async during(run) {
+    /** `run` keeps the connections that are current at its start. */
+    async during<T>(run: (connections: Connections) => Promise<T>): Promise<T> {
       const mine = current;
       count(mine, 1);
       try {
@@ -88,12 +80,13 @@ export function createConnections(config: Config, dependencies: ConnectionDepend
         await closeUnused(mine);
       }
     },
-    async replace(next) {
+    /** Later runs get new connections. */
+    async replace(next: Config): Promise<void> {
       const old = current;
       current = connect(next, dependencies, old);
       await closeUnused(old);
     },
-    async close() {
+    async close(): Promise<void> {
       const limiters = new Set([current, ...users.keys()].map(({ limiter }) => limiter));
       for (const resource of resourcesInUse()) await resource.close();
       for (const limiter of limiters) await limiter.close();

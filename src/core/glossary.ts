@@ -17,20 +17,22 @@ export const isJsonObject = (value: unknown): value is JsonObject =>
 export type RunStatus = 'ok' | 'partial' | 'failed';
 
 /** Counters of a run. records = inserted + updated + unchanged + quarantined. */
-export interface RunCounts {
-  slices: number;
-  requests: number;
-  retries: number;
-  records: number;
-  inserted: number;
-  updated: number;
-  unchanged: number;
-  quarantined: number;
-  sent: number;
-  confirmed: number;
-  rejected: number;
-  unknown: number;
-}
+export const noCounts = () => ({
+  slices: 0,
+  requests: 0,
+  retries: 0,
+  records: 0,
+  inserted: 0,
+  updated: 0,
+  unchanged: 0,
+  quarantined: 0,
+  sent: 0,
+  confirmed: 0,
+  rejected: 0,
+  unknown: 0,
+});
+
+export type RunCounts = ReturnType<typeof noCounts>;
 
 export interface RunSummary extends RunCounts {
   job: string;
@@ -46,21 +48,6 @@ export interface RunError {
   message: string;
   hint: string | null;
 }
-
-export const noCounts = (): RunCounts => ({
-  slices: 0,
-  requests: 0,
-  retries: 0,
-  records: 0,
-  inserted: 0,
-  updated: 0,
-  unchanged: 0,
-  quarantined: 0,
-  sent: 0,
-  confirmed: 0,
-  rejected: 0,
-  unknown: 0,
-});
 
 export function addCounts(total: RunCounts, more: RunCounts): void {
   for (const [name, count] of Object.entries(more)) total[name as keyof RunCounts] += count;

@@ -2,14 +2,6 @@
 // a full garbage collection, which does not happen by itself between two runs.
 import type { Clock } from './time/clock.ts';
 
-export interface IdleGc {
-  /** The process is not idle while `work` runs. */
-  during<T>(work: () => Promise<T>): Promise<T>;
-  start(): void;
-  /** Idempotent and safe before start. */
-  stop(): void;
-}
-
 export interface IdleGcOptions {
   clock: Clock;
   /** Called once after each period of work. Default: a full garbage collection. */
@@ -19,7 +11,7 @@ export interface IdleGcOptions {
 /** Long enough not to delay runs that follow each other. */
 export const IDLE_AFTER_MS = 8_000;
 
-export function createIdleGc({ clock, collect = collectGarbage }: IdleGcOptions): IdleGc {
+export function createIdleGc({ clock, collect = collectGarbage }: IdleGcOptions) {
   let isStarted = false;
   let active = 0;
   let wake = new AbortController();
@@ -31,7 +23,8 @@ export function createIdleGc({ clock, collect = collectGarbage }: IdleGcOptions)
   }
 
   return {
-    async during(work) {
+    /** The process is not idle while `work` runs. */
+    async during<T>(work: () => Promise<T>): Promise<T> {
       active += 1;
       wake.abort();
       try {
@@ -41,11 +34,12 @@ export function createIdleGc({ clock, collect = collectGarbage }: IdleGcOptions)
         waitIdle();
       }
     },
-    start() {
+    start(): void {
       isStarted = true;
       waitIdle();
     },
-    stop() {
+    /** Idempotent and safe before start. */
+    stop(): void {
       isStarted = false;
       wake.abort();
     },

@@ -7,8 +7,6 @@ export type Path = readonly (string | number)[];
 export interface SchemaPlace {
   /** Keys allowed here; undefined if the place is not a map with known keys. */
   keys: string[] | undefined;
-  /** The expected value, as a noun: `duration`. */
-  title: string | undefined;
   /** One sentence. */
   description: string | undefined;
   examples: string[];
@@ -18,7 +16,7 @@ type Type = z.core.$ZodType;
 
 /** The place at `path`; `value` is the complete value, which selects between alternatives. */
 export function schemaPlace(schema: Type, path: Path, value: unknown): SchemaPlace {
-  const place: SchemaPlace = { keys: undefined, title: undefined, description: undefined, examples: [] };
+  const place: SchemaPlace = { keys: undefined, description: undefined, examples: [] };
   let at: Type | undefined = schema;
   let here = value;
   for (const part of path) {
@@ -42,7 +40,6 @@ export function valueAt(value: unknown, path: Path): unknown {
 
 function addMeta(place: SchemaPlace, layer: Type): void {
   const meta = z.globalRegistry.get(layer);
-  place.title ??= meta?.title;
   place.description ??= meta?.description;
   if (place.examples.length === 0 && Array.isArray(meta?.examples)) place.examples = meta.examples.map(String);
 }

@@ -11,7 +11,7 @@ import type { Redactor } from '../core/text/redaction.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { CollectionForm, RenewalMode } from './readings.ts';
-import { createLogin } from './session/login.ts';
+import { type Credentials, createLogin } from './session/login.ts';
 import { createLoginLimit } from './session/login-limit.ts';
 import { createRenewal } from './session/renewal.ts';
 import { createSession, type Session, type SessionState } from './session/session.ts';
@@ -21,16 +21,9 @@ import { faultFailure } from './transport/failures.ts';
 import type { Transport, TransportOptions, WireAnswer, WireRequest } from './transport/transport.ts';
 import { TransportFault } from './transport/transport-fault.ts';
 
-export interface FleetSettings {
-  baseUrl: string;
-  username: string;
-  parentUsername: string;
-  password: string;
-  realm: string;
+export interface FleetSettings extends Credentials, Pick<TransportOptions, 'baseUrl' | 'timeoutMs'> {
   renewal: 'auto' | RenewalMode;
   collections: CollectionForm;
-  /** Limit for one complete exchange. */
-  timeoutMs: number;
   /** Largest body that is read, after decompression. */
   maxBodyMb: number;
 }
@@ -50,14 +43,7 @@ export interface FleetDependencies {
   connect?: (options: TransportOptions) => Transport;
 }
 
-export interface CallContext {
-  signal?: AbortSignal;
-  /** One of PRIORITY; default: live. */
-  priority?: number;
-  /** Called for every HTTP attempt, including login and renewal. */
-  onRequest?: () => void;
-  /** Called right before each attempt of the call itself is sent. If it throws, the attempt is not sent. */
-  beforeSend?: () => void;
+export interface CallContext extends ExchangeContext {
   /** Called before each retry. */
   onRetry?: () => void;
 }
@@ -79,14 +65,11 @@ const BYTES_PER_MB = 1024 * 1024;
 
 export function createFleet(settings: FleetSettings, dependencies: FleetDependencies): Fleet {
   const { clock, random = Math.random, retry: policy = DEFAULT_RETRY, connect = lazyTransport } = dependencies;
+  const { timeoutMs, maxBodyMb, collections } = settings;
   const baseUrl = checkedBaseUrl(settings.baseUrl);
   const exchange = createExchange({
     ...dependencies,
-    transport: connect({
-      baseUrl,
-      timeoutMs: settings.timeoutMs,
-      maxBodyBytes: settings.maxBodyMb * BYTES_PER_MB,
-    }),
+    transport: connect({ baseUrl, timeoutMs, maxBodyBytes: maxBodyMb * BYTES_PER_MB }),
   });
   const session = openSession(settings, dependencies, exchange);
   const budget = createRetryBudget();
@@ -103,19 +86,12 @@ export function createFleet(settings: FleetSettings, dependencies: FleetDependen
     }
   }
 
-  const withRetries = <T>(work: () => Promise<T>, context: CallContext): Promise<T> =>
-    retry(work, {
-      clock,
-      random,
-      policy,
-      signal: context.signal,
-      mayRetry: budget.take,
-      onRetry: () => context.onRetry?.(),
-    });
+  const withRetries = <T>(work: () => Promise<T>, { signal, onRetry }: CallContext): Promise<T> =>
+    retry(work, { clock, random, policy, signal, mayRetry: budget.take, onRetry });
 
   return {
     async call(endpoint, request, context = {}) {
-      const wire = endpoint.prepare(request, settings.collections);
+      const wire = endpoint.prepare(request, collections);
       budget.earn();
       if (endpoint.kind === 'read') return withRetries(() => attempt(endpoint, wire, context), context);
       // Getting the token may be retried: nothing of the write has been sent yet.
@@ -123,7 +99,7 @@ export function createFleet(settings: FleetSettings, dependencies: FleetDependen
       return attempt(endpoint, wire, context);
     },
     urlBytes(endpoint, request) {
-      const { path, query } = endpoint.prepare(request, settings.collections);
+      const { path, query } = endpoint.prepare(request, collections);
       return Buffer.byteLength(`${baseUrl}${path}?${query}`);
     },
     session: session.state,

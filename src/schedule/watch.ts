@@ -18,24 +18,11 @@ export interface ControlWatchDependencies {
   freedLeases(): Promise<string[]>;
 }
 
-export interface ControlWatch {
-  start(): void;
-  /** Polls once. */
-  runOnce(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 const POLL_MS = 1_000;
 /** If the clock and the elapsed time differ by more than this, the clock was set. */
 const CLOCK_JUMP_MS = 1_000;
 
-export function createControlWatch({
-  clock,
-  log,
-  scheduler,
-  controls,
-  freedLeases,
-}: ControlWatchDependencies): ControlWatch {
+export function createControlWatch({ clock, log, scheduler, controls, freedLeases }: ControlWatchDependencies) {
   let paused = new Set<string>();
   let isUnreachable = false;
   /** Clock time minus elapsed time. */

@@ -2,7 +2,7 @@
 // real warehouse, the scheduler of the daemon. The sandbox counts its requests.
 import { expect, it, onTestFinished } from 'vitest';
 import { loadJobs } from '../../src/app/app.ts';
-import { DEFAULT_RETRY_BUDGET } from '../../src/core/retry/retry-budget.ts';
+import { RETRY_BUDGET } from '../../src/core/retry/retry-budget.ts';
 import { createScheduler } from '../../src/schedule/scheduler.ts';
 import { runChain } from '../../src/sync/job-chain.ts';
 import { readTicks } from '../../src/warehouse/control/runs.ts';
@@ -74,7 +74,7 @@ it('a service that is down for ten minutes gets few requests, no storm at its re
   const [spent = {}] = await rig.rows(
     `select sum(requests) as requests, sum(retries) as retries from sync_run where started_at >= '${awayAt}' and started_at < '${backAt}'`,
   );
-  const { reserve, perRequest } = DEFAULT_RETRY_BUDGET;
+  const { reserve, perRequest } = RETRY_BUDGET;
   expect(Number(spent.retries)).toBeLessThanOrEqual(reserve + perRequest * Number(spent.requests));
   expect(away.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
   expect(Math.max(...back)).toBeLessThanOrEqual(ordinary * 2);

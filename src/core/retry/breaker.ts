@@ -13,12 +13,7 @@ export interface BreakerOptions {
   judge: (error: unknown) => Verdict;
 }
 
-export interface Breaker {
-  /** Runs `call`. While the breaker is open, throws `openError` of the remaining ms instead. */
-  run<T>(call: () => Promise<T>, openError: (leftMs: number) => Error): Promise<T>;
-}
-
-export function createBreaker({ threshold, coolDownMs, clock, judge }: BreakerOptions): Breaker {
+export function createBreaker({ threshold, coolDownMs, clock, judge }: BreakerOptions) {
   let outages = 0;
   let openedAt = 0;
   let probing = false;
@@ -32,7 +27,8 @@ export function createBreaker({ threshold, coolDownMs, clock, judge }: BreakerOp
   }
 
   return {
-    async run(call, openError) {
+    /** Runs `call`. While the breaker is open, throws `openError` of the remaining ms instead. */
+    async run<T>(call: () => Promise<T>, openError: (leftMs: number) => Error): Promise<T> {
       const isOpen = outages >= threshold;
       const leftMs = openedAt + coolDownMs - clock.monotonic();
       if (isOpen && (leftMs > 0 || probing)) throw openError(Math.max(0, leftMs));

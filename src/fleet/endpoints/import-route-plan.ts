@@ -3,20 +3,17 @@
 import { z } from 'zod';
 import { isJsonObject, type Json } from '../../core/glossary.ts';
 import { documentOf, idOf } from '../answer.ts';
-import { writeEndpoint } from '../endpoint.ts';
+import { type Written, writeEndpoint } from '../endpoint.ts';
 import { itemData, nonEmptyText } from '../request-fields.ts';
 import type { WireAnswer } from '../transport/transport.ts';
 import { TransportFault } from '../transport/transport-fault.ts';
 
-export interface ImportedPlan {
+export interface ImportedPlan extends Written {
   /** Number of routed points; undefined if the answer does not contain it. */
   routePoints: number | undefined;
   wrongLines: unknown[];
   wrongRoutePlans: unknown[];
   unassignedPoints: unknown[];
-  /** Undefined if the answer has none; a read-back finds it. */
-  id: number | undefined;
-  raw: Json;
 }
 
 export const importRoutePlan = writeEndpoint({

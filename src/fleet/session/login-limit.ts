@@ -92,7 +92,7 @@ export function createLoginLimit(credentials: readonly string[], memory: Session
         },
       };
     },
-    async clearRejections() {
+    async clearRejections(): Promise<void> {
       if ((await memory.read())?.refused === undefined) return;
       await memory.update(async ({ refused: _cleared, ...rest } = {}) => rest);
     },

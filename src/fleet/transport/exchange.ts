@@ -12,8 +12,11 @@ import { TransportFault } from './transport-fault.ts';
 
 export interface ExchangeContext {
   signal?: AbortSignal;
+  /** One of PRIORITY; default: live. */
   priority?: number;
+  /** Called for every HTTP attempt, including login and renewal. */
   onRequest?: () => void;
+  /** Called right before each attempt of the call itself is sent. If it throws, the attempt is not sent. */
   beforeSend?: () => void;
 }
 
