@@ -1,8 +1,8 @@
 // roadbook config check | schema: validates the file and shows the jobs with their call budget; prints the JSON Schema.
 import type { Command } from 'commander';
 import { type App, configDeclarations, loadJobs } from '../app/app.ts';
-import { publicConfig } from '../config/describe.ts';
 import { configJsonSchema } from '../config/json-schema.ts';
+import { publicConfig } from '../config/secrets.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import { nextTick } from '../schedule/ticks.ts';
 import { budgetOf, showBudget } from './budget.ts';

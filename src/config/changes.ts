@@ -14,31 +14,19 @@ export function configChanges(old: Config, next: Config): string[] {
   });
 }
 
-export interface RestartNeed {
-  path: string[];
-  message: string;
-}
-
-const IMAGES = 'warehouse.images';
-
 /** The first change that needs a restart; undefined if there is none. */
-export function restartNeeded(old: Config, next: Config): RestartNeed | undefined {
-  const changed = configChanges(old, next).find((name) => name.startsWith('warehouse.') && name !== IMAGES);
+export function restartNeeded(old: Config, next: Config): { path: string[]; message: string } | undefined {
+  const changed = configChanges(old, next).find((name) => name.startsWith('warehouse.') && name !== 'warehouse.images');
   if (changed !== undefined) {
     return { path: changed.split('.'), message: 'a change of the warehouse needs a restart' };
   }
   // Active runs would keep storing values that the rewrite has just removed.
   if (!isSame(old.privacy, next.privacy)) {
-    return {
-      path: ['privacy'],
-      message: 'a change of the privacy policy needs a restart, which rewrites the stored rows',
-    };
+    const message = 'a change of the privacy policy needs a restart, which rewrites the stored rows';
+    return { path: ['privacy'], message };
   }
   if (!isSame(old.scale, next.scale)) {
-    return {
-      path: ['scale'],
-      message: 'a change of the dispatcher or of the number of workers needs a restart',
-    };
+    return { path: ['scale'], message: 'a change of the dispatcher or of the number of workers needs a restart' };
   }
   // Otherwise a file that lost its service section would push the plans of the day to the simulated service.
   const sandbox = (config: Config): boolean => config.service.baseUrl === 'sandbox';

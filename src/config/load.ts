@@ -26,26 +26,20 @@ export interface LoadedConfig {
 /** Larger files are rejected unread: the parser would take seconds for a hostile one. */
 const MAX_FILE_BYTES = 64 * 1_024;
 
-export interface LoadOptions {
-  /** Ignores invalid settings instead of rejecting the file, except those of the warehouse. */
-  tolerant?: boolean;
-}
-
-export async function loadConfig(
+export const loadConfig = async (
   file: string,
   dependencies: ConfigDeclarations,
   env: Environment,
-  options: LoadOptions = {},
-): Promise<LoadedConfig> {
-  return parseConfig(await readText(file), file, dependencies, env, options);
-}
+  options?: { tolerant?: boolean },
+): Promise<LoadedConfig> => parseConfig(await readText(file), file, dependencies, env, options);
 
+/** `tolerant` ignores invalid settings instead of rejecting the file, except those of the warehouse. */
 export function parseConfig(
   text: string,
   file: string,
   dependencies: ConfigDeclarations,
   env: Environment,
-  { tolerant = false }: LoadOptions = {},
+  { tolerant = false }: { tolerant?: boolean } = {},
 ): LoadedConfig {
   if (Buffer.byteLength(text) > MAX_FILE_BYTES) throw tooLarge(file);
   const { document, lines, issues } = readYaml(text);

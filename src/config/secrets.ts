@@ -1,5 +1,7 @@
 // Which settings are secret, by the name of their key, and the secret texts of a loaded file. Everything below a secret
 // key is secret too.
+import { REDACTED } from '../core/text/redaction.ts';
+import type { Config } from './schema.ts';
 import type { ValueTree } from './yaml/value-tree.ts';
 
 const SECRET_KEY =
@@ -8,7 +10,19 @@ const SECRET_KEY =
 /** `base_url` cannot contain credentials (the schema rejects them), and users need to see it. */
 const PUBLIC_KEY = /^base_?url$/i;
 
-export const isSecretKey = (key: string): boolean => SECRET_KEY.test(key) && !PUBLIC_KEY.test(key);
+const isSecretKey = (key: string): boolean => SECRET_KEY.test(key) && !PUBLIC_KEY.test(key);
+
+/** The configuration for display, with each secret replaced. An empty secret stays empty, to show that it is not set. */
+export const publicConfig = (config: Config): Config => redact(config, false) as Config;
+
+function redact(value: unknown, secret: boolean): unknown {
+  if (Array.isArray(value)) return value.map((item) => redact(item, secret));
+  if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value).map(([key, inner]) => [key, redact(inner, secret || isSecretKey(key))]);
+    return Object.fromEntries(entries);
+  }
+  return secret && value !== '' && value != null ? REDACTED : value;
+}
 
 /** Values of these keys are always secret; others below a secret key only if they come from a reference. */
 const ALWAYS_SECRET_KEY = /(password|passwd|secret|token)$/i;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { publicConfig } from '../../src/config/describe.ts';
+import { publicConfig } from '../../src/config/secrets.ts';
 import { readDotenv } from '../../src/config/dotenv.ts';
 import { ConfigError } from '../../src/config/faults.ts';
 import { loadConfig } from '../../src/config/load.ts';

@@ -2,7 +2,7 @@
 // declares.
 import { validateDetailed } from 'node-cron';
 import { z } from 'zod';
-import { section } from './section.ts';
+import { checkedText, section } from './section.ts';
 import { timeZone } from './time-zone.ts';
 
 export interface JobDeclaration {
@@ -13,12 +13,8 @@ export interface JobDeclaration {
 }
 
 export function jobsSection(jobs: Readonly<Record<string, JobDeclaration>>) {
-  const names = Object.keys(jobs).toSorted();
-  const shape: Record<string, ReturnType<typeof jobSection>> = {};
-  for (const name of names) {
-    const declared = jobs[name];
-    if (declared !== undefined) shape[name] = jobSection(name, declared);
-  }
+  const sorted = Object.entries(jobs).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const shape = Object.fromEntries(sorted.map(([name, declared]) => [name, jobSection(name, declared)]));
   return section(z.strictObject(shape)).describe('One entry for each job; a job without an entry uses its defaults.');
 }
 
@@ -46,20 +42,15 @@ interface JobKeys {
   timezone?: string | undefined;
 }
 
-const HINT = 'for example `*/10 * * * *` (every 10 minutes) or `0 6 * * *` (daily at 06:00)';
-
 const FIELD_NAMES: Readonly<Record<string, string>> = {
   dayOfMonth: 'day of month',
   dayOfWeek: 'day of week',
 };
 
-const cronSchedule = z
-  .string()
-  .superRefine((schedule, context) => {
-    const message = scheduleError(schedule);
-    if (message !== undefined) context.addIssue({ code: 'custom', message, params: { hint: HINT } });
-  })
-  .meta({ title: 'cron schedule', examples: ['*/10 * * * *', '0 6 * * *'] });
+const cronSchedule = checkedText(
+  scheduleError,
+  'for example `*/10 * * * *` (every 10 minutes) or `0 6 * * *` (daily at 06:00)',
+).meta({ title: 'cron schedule', examples: ['*/10 * * * *', '0 6 * * *'] });
 
 function scheduleError(schedule: string): string | undefined {
   const count = schedule.trim() === '' ? 0 : schedule.trim().split(/\s+/).length;

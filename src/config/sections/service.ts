@@ -1,14 +1,8 @@
 // `service`: how to reach the fleet service, and the limits of its use.
 import { z } from 'zod';
 import { durationOption } from '../../core/time/duration-option.ts';
-import { section } from './section.ts';
+import { checkedText, section } from './section.ts';
 import { webAddressFault } from './web-address.ts';
-
-const baseUrl = z.string().superRefine((text, context) => {
-  const message = baseUrlFault(text);
-  const hint = 'write `sandbox` or `https://host/path`';
-  if (message !== undefined) context.addIssue({ code: 'custom', message, params: { hint } });
-});
 
 function baseUrlFault(text: string): string | undefined {
   if (text === 'sandbox') return undefined;
@@ -19,7 +13,7 @@ function baseUrlFault(text: string): string | undefined {
 export const SERVICE_LIMITS = { concurrency: 64, requestsPerMinute: 100_000 } as const;
 
 const settings = z.strictObject({
-  base_url: baseUrl
+  base_url: checkedText(baseUrlFault, 'write `sandbox` or `https://host/path`')
     .default('sandbox')
     .describe('Address of the service, or `sandbox` for the built-in simulated one (default sandbox).')
     .meta({ examples: ['sandbox', 'https://fleet.example.com'] }),

@@ -1,7 +1,7 @@
 // `status` and `alerts`: the status page and the webhook for alerts. A page that other machines can reach needs a token.
 import { isIPv4 } from 'node:net';
 import { z } from 'zod';
-import { section } from './section.ts';
+import { checkedText, section } from './section.ts';
 import { webAddressFault } from './web-address.ts';
 
 export const statusSection = section(
@@ -33,12 +33,10 @@ export const statusSection = section(
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 
-const webhook = z.string().superRefine((text, context) => {
-  if (text === '') return;
-  const message = webAddressFault(text);
-  const hint = 'write it as `https://host/path`, or leave it empty';
-  if (message !== undefined) context.addIssue({ code: 'custom', message, params: { hint } });
-});
+const webhook = checkedText(
+  (text) => (text === '' ? undefined : webAddressFault(text)),
+  'write it as `https://host/path`, or leave it empty',
+);
 
 export const alertsSection = section(
   z.strictObject({

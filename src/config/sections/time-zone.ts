@@ -1,14 +1,11 @@
 // An IANA time zone by name. Offsets such as `+03:00` are rejected: they ignore daylight saving time.
-import { z } from 'zod';
 import { nearest } from '../../core/text/near-word.ts';
+import { checkedText } from './section.ts';
 
-export const timeZone = z
-  .string()
-  .superRefine((name, context) => {
-    if (isTimeZone(name)) return;
-    context.addIssue({ code: 'custom', message: 'is not an IANA time zone', params: { hint: hintFor(name) } });
-  })
-  .meta({ title: 'IANA time zone', examples: ['America/Sao_Paulo', 'UTC'] });
+export const timeZone = checkedText(
+  (name) => (isTimeZone(name) ? undefined : 'is not an IANA time zone'),
+  hintFor,
+).meta({ title: 'IANA time zone', examples: ['America/Sao_Paulo', 'UTC'] });
 
 function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;

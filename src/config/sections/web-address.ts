@@ -1,15 +1,10 @@
 // An http or https address. Credentials in the address are rejected: they would be visible wherever the address is shown.
-import { z } from 'zod';
+import { checkedText } from './section.ts';
 
-export const webAddress = z
-  .string()
-  .superRefine((text, context) => {
-    const message = webAddressFault(text);
-    if (message !== undefined) context.addIssue({ code: 'custom', message, params: { hint: HINT } });
-  })
-  .meta({ title: 'web address', examples: ['https://erp.example.com/orders'] });
-
-const HINT = 'write it as `https://host/path`';
+export const webAddress = checkedText(webAddressFault, 'write it as `https://host/path`').meta({
+  title: 'web address',
+  examples: ['https://erp.example.com/orders'],
+});
 
 export function webAddressFault(text: string): string | undefined {
   const url = URL.parse(text);

@@ -1,7 +1,7 @@
 // The running configuration without its secrets, the last rejected edit, the coming runs of each job, and the latest
 // actions of people.
 import { Hono } from 'hono';
-import { publicConfig } from '../../config/describe.ts';
+import { publicConfig } from '../../config/secrets.ts';
 import { formatDuration } from '../../core/time/durations.ts';
 import { newestOrders } from '../../warehouse/control/audit.ts';
 import { readControls } from '../../warehouse/control/job-controls.ts';
