@@ -13,7 +13,6 @@ import { readYaml } from './yaml/yaml-source.ts';
 
 export interface LoadedConfig {
   file: string;
-  text: string;
   config: Config;
   /** Texts that no log, error or page may show. */
   secrets: string[];
@@ -55,7 +54,6 @@ export function parseConfig(
   if (usable === undefined) throw error;
   return {
     file,
-    text,
     config: usable,
     error,
     secrets: secretsOf(tree, usable),

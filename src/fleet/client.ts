@@ -16,10 +16,8 @@ import { createLoginLimit } from './session/login-limit.ts';
 import { createRenewal } from './session/renewal.ts';
 import { createSession, type Session, type SessionState } from './session/session.ts';
 import { createResilientMemory, createSessionMemory, type SessionMemory } from './session/session-memory.ts';
-import { createExchange, type Exchange, type ExchangeContext } from './transport/exchange.ts';
-import { faultFailure } from './transport/failures.ts';
-import type { Transport, TransportOptions, WireAnswer, WireRequest } from './transport/transport.ts';
-import { TransportFault } from './transport/transport-fault.ts';
+import { type CallRequest, createExchange, type Exchange, type ExchangeContext } from './transport/exchange.ts';
+import type { Transport, TransportOptions, WireAnswer } from './transport/transport.ts';
 
 export interface FleetSettings extends Credentials, Pick<TransportOptions, 'baseUrl' | 'timeoutMs'> {
   renewal: 'auto' | RenewalMode;
@@ -74,16 +72,10 @@ export function createFleet(settings: FleetSettings, dependencies: FleetDependen
   const session = openSession(settings, dependencies, exchange);
   const budget = createRetryBudget();
 
-  async function attempt<Q, A>(endpoint: Endpoint<Q, A>, wire: WireRequest, context: CallContext): Promise<A> {
-    const answer = await sendWithToken(endpoint.kind, wire, { session, exchange }, context);
-    if (answer.status < 200 || answer.status > 299) throw exchange.statusError(endpoint.kind, wire, answer);
+  async function attempt<Q, A>(endpoint: Endpoint<Q, A>, request: CallRequest, context: CallContext): Promise<A> {
+    const answer = await sendWithToken(request, { session, exchange }, context);
     if (answer.body.length > LARGE_ANSWER_BYTES) await yieldToEventLoop();
-    try {
-      return endpoint.read(answer);
-    } catch (error) {
-      if (!(error instanceof TransportFault)) throw error;
-      throw faultFailure({ kind: endpoint.kind, method: wire.method, path: wire.path }, error);
-    }
+    return exchange.read(request, answer, endpoint.read);
   }
 
   const withRetries = <T>(work: () => Promise<T>, { signal, onRetry }: CallContext): Promise<T> =>
@@ -120,8 +112,7 @@ const MOST_SENDS = 5;
  * yet. If a token expired while the request waited for its slot, its rejection does not count.
  */
 async function sendWithToken(
-  kind: 'read' | 'write',
-  wire: WireRequest,
+  request: CallRequest,
   { session, exchange }: { session: Session; exchange: Exchange },
   context: ExchangeContext,
 ): Promise<WireAnswer> {
@@ -132,12 +123,12 @@ async function sendWithToken(
   };
   let rejections = 0;
   for (let sends = 1; ; sends++) {
-    const answer = await exchange.send(kind, wire, bearer, context);
+    const answer = await exchange.send(request, bearer, context);
     if (answer.status !== UNAUTHORISED) {
       token.proven = true;
       return answer;
     }
-    if (kind === 'write') {
+    if (request.kind === 'write') {
       // A failure here is ignored: the next call needs a token too and reports the failure.
       await session.replace(token, context).catch(() => undefined);
       return answer;

@@ -7,18 +7,18 @@ import { issueTexts, parseInWords } from '../core/text/zod-words.ts';
 import { documentOf, type Identity, idOf, recordsIn } from './answer.ts';
 import { encodeQuery, type FixedForms } from './query.ts';
 import type { CollectionForm } from './readings.ts';
-import type { WireAnswer, WireRequest } from './transport/transport.ts';
+import type { CallRequest } from './transport/exchange.ts';
+import type { WireAnswer } from './transport/transport.ts';
 
 export interface Endpoint<Q, A> {
   /** The name in docs/reference/service.md and in the ledger of the sandbox. */
   readonly name: string;
-  /** A write changes something at the service. It is sent again only if it certainly had no effect. */
-  readonly kind: 'read' | 'write';
-  readonly method: WireRequest['method'];
+  readonly kind: CallRequest['kind'];
+  readonly method: CallRequest['method'];
   /** As the service documents it; `<id>` stands for an identifier. */
   readonly path: string;
   /** Throws a Fatal `request_invalid` if the request breaks a rule. */
-  prepare(request: Q, collections: CollectionForm): WireRequest;
+  prepare(request: Q, collections: CollectionForm): CallRequest;
   /** Throws a TransportFault `bad_answer` if the answer has an unexpected form. */
   read(answer: WireAnswer): A;
 }
@@ -57,8 +57,9 @@ export function defineEndpoint<Request extends z.ZodType<object>, A>(
     prepare(request, collections) {
       const checked = checkRequest(name, schema, request);
       const { filled, rest } = fillPath(path, checked);
-      if (method === 'GET') return { method, path: filled, query: encodeQuery(rest, collections, forms) };
-      return { method, path: filled, query: '', body: JSON.stringify(body === undefined ? rest : body(checked)) };
+      if (method === 'GET') return { kind, method, path: filled, query: encodeQuery(rest, collections, forms) };
+      const content = body === undefined ? rest : body(checked);
+      return { kind, method, path: filled, query: '', body: JSON.stringify(content) };
     },
   };
 }

@@ -1,12 +1,10 @@
 // Logs in with the four credentials. A rejection is counted and fatal. A failure that says nothing about the credentials
 // is not counted.
-import { Fatal, Retriable, type RoadbookError, Skippable } from '../../core/errors.ts';
+import { Fatal, type RoadbookError, Skippable } from '../../core/errors.ts';
 import { PRIORITY } from '../../core/rate/limiter.ts';
 import { login } from '../endpoints/login.ts';
-import type { Exchange, ExchangeContext } from '../transport/exchange.ts';
-import { faultFailure } from '../transport/failures.ts';
-import type { WireAnswer, WireRequest } from '../transport/transport.ts';
-import { TransportFault } from '../transport/transport-fault.ts';
+import type { CallRequest, Exchange, ExchangeContext } from '../transport/exchange.ts';
+import type { WireAnswer } from '../transport/transport.ts';
 import type { LoginLimit } from './login-limit.ts';
 import type { Tokens } from './tokens.ts';
 
@@ -28,7 +26,7 @@ export function createLogin(exchange: Exchange, limit: LoginLimit, credentials: 
   async function ask(context: ExchangeContext): Promise<Tokens | Fatal> {
     const request = login.prepare({ username, parent_username: parentUsername, password, realm }, 'json');
     const answer = await exchange
-      .send('read', request, () => undefined, { ...context, priority: PRIORITY.session })
+      .send(request, () => undefined, { ...context, priority: PRIORITY.session })
       .catch(rethrowForAll);
     return REJECTIONS.includes(answer.status) ? rejectedError(answer.status) : readTokens(exchange, request, answer);
   }
@@ -48,13 +46,13 @@ export function createLogin(exchange: Exchange, limit: LoginLimit, credentials: 
   };
 }
 
-function readTokens(exchange: Exchange, request: WireRequest, answer: WireAnswer): Tokens {
-  if (answer.status < 200 || answer.status > 299) throw failureOf(exchange, request, answer);
+/** If a retry cannot help, there is no login at this address. */
+function readTokens(exchange: Exchange, request: CallRequest, answer: WireAnswer): Tokens {
   try {
-    return login.read(answer);
+    return exchange.read(request, answer, login.read);
   } catch (error) {
-    if (!(error instanceof TransportFault)) throw error;
-    throw faultFailure({ kind: 'read', method: request.method, path: request.path }, error);
+    const isFinal = error instanceof Fatal || error instanceof Skippable;
+    throw isFinal ? unavailable(`it answered ${answer.status}`, error) : error;
   }
 }
 
@@ -63,13 +61,6 @@ function rejectedError(status: number): Fatal {
     code: 'login_refused',
     hint: 'Check service.username, parent_username, password and realm.',
   });
-}
-
-/** If a retry cannot help, there is no login at this address. */
-function failureOf(exchange: Exchange, request: WireRequest, answer: WireAnswer): Error {
-  const failure = exchange.statusError('read', request, answer);
-  if (failure instanceof Retriable) return failure;
-  return unavailable(`it answered ${answer.status}`, failure);
 }
 
 /** A failed login affects every call. As a Skippable it would skip only the item whose call needed the token. */

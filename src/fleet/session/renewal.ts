@@ -5,7 +5,7 @@ import type { Log } from '../../core/log.ts';
 import { PRIORITY } from '../../core/rate/limiter.ts';
 import { renew } from '../endpoints/renew.ts';
 import { RENEWAL_TRIALS, type RenewalMode } from '../readings.ts';
-import type { Exchange, ExchangeContext } from '../transport/exchange.ts';
+import { type Exchange, type ExchangeContext, isSuccess } from '../transport/exchange.ts';
 import type { WireAnswer } from '../transport/transport.ts';
 import { TransportFault } from '../transport/transport-fault.ts';
 import type { SessionMemory } from './session-memory.ts';
@@ -64,12 +64,10 @@ async function tryMode(exchange: Exchange, mode: RenewalMode, old: Tokens, conte
   if (mode === 'login' || (mode !== 'access-bearer' && old.refresh === undefined)) return 'rejected';
   const request = renew.prepare({ refreshToken: mode === 'body' ? old.refresh : undefined }, 'json');
   const bearer = mode === 'refresh-bearer' ? old.refresh : old.access;
-  const answer = await answerOrNone(
-    exchange.send('read', request, () => bearer, { ...context, priority: PRIORITY.session }),
-  );
+  const answer = await answerOrNone(exchange.send(request, () => bearer, { ...context, priority: PRIORITY.session }));
   if (answer === undefined) return 'unanswered';
-  if (answer.status >= 200 && answer.status < 300) return readTrial(answer);
-  const failure = exchange.statusError('read', request, answer);
+  if (isSuccess(answer)) return readTrial(answer);
+  const failure = exchange.statusError(request, answer);
   // The service asked for a pause, so no other mode is tried.
   if (failure instanceof Retriable && failure.pauseMs !== undefined) throw failure;
   return answer.status >= 500 ? 'failed' : 'rejected';

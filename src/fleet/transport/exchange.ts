@@ -10,6 +10,10 @@ import { type FailedCall, faultFailure, statusFailure } from './failures.ts';
 import type { Transport, WireAnswer, WireRequest } from './transport.ts';
 import { TransportFault } from './transport-fault.ts';
 
+export interface CallRequest extends WireRequest {
+  kind: FailedCall['kind'];
+}
+
 export interface ExchangeContext {
   signal?: AbortSignal;
   /** One of PRIORITY; default: live. */
@@ -23,14 +27,11 @@ export interface ExchangeContext {
 export interface Exchange {
   /** The answer, whatever its status. A failure below HTTP is thrown as the error that says how to handle it. `bearer` is
    * called when the slot is free, so that a token renewed in the meantime is sent. */
-  send(
-    kind: FailedCall['kind'],
-    request: WireRequest,
-    bearer: () => string | undefined,
-    context: ExchangeContext,
-  ): Promise<WireAnswer>;
+  send(request: CallRequest, bearer: () => string | undefined, context: ExchangeContext): Promise<WireAnswer>;
+  /** Reads a success; throws the error for any other status, and for an answer in an unexpected form. */
+  read<A>(request: CallRequest, answer: WireAnswer, readSuccess: (answer: WireAnswer) => A): A;
   /** The error for a status that is no success. Pauses all calls if the answer asks for it. */
-  statusError(kind: FailedCall['kind'], request: WireRequest, answer: WireAnswer): RoadbookError;
+  statusError(request: CallRequest, answer: WireAnswer): RoadbookError;
   /** How far this machine's clock is ahead of the service's, by the last answer; undefined before the first answer. */
   clockSkewMs(): number | undefined;
   close(): void;
@@ -50,32 +51,40 @@ export function createExchange({ transport, limiter, clock, redactor }: Exchange
   let closed = false;
   let skewMs: number | undefined;
 
+  function statusError(request: CallRequest, answer: WireAnswer): RoadbookError {
+    const { error, pauseMs } = statusFailure(request, answer, { nowMs: clock.now(), redact: redactor.redact });
+    if (pauseMs !== undefined) limiter.pause(pauseMs);
+    return error;
+  }
+
   return {
-    async send(kind, request, bearer, { signal, priority, onRequest, beforeSend }) {
-      const call = { kind, method: request.method, path: request.path };
+    async send(request, bearer, { signal, priority, onRequest, beforeSend }) {
       const sendOnce = () => {
         if (closed) throw closedError();
         beforeSend?.();
         onRequest?.();
-        return transport.send(request, { bearer: bearer(), signal, freshConnection: kind === 'write' });
+        return transport.send(request, { bearer: bearer(), signal, freshConnection: request.kind === 'write' });
       };
-      const sendIfUp = () => breaker.run(sendOnce, (leftMs) => outageError(call, leftMs));
+      const sendIfUp = () => breaker.run(sendOnce, (leftMs) => outageError(request, leftMs));
       try {
         const answer = await limiter.run(sendIfUp, { signal, priority });
         skewMs = skewOf(answer, clock.now()) ?? skewMs;
         return answer;
       } catch (error) {
         if (!(error instanceof TransportFault)) throw error;
-        if (error.fault === 'aborted' && kind === 'read') throw signal?.reason ?? error;
-        throw faultFailure(call, error);
+        if (error.fault === 'aborted' && request.kind === 'read') throw signal?.reason ?? error;
+        throw faultFailure(request, error);
       }
     },
-    statusError(kind, request, answer) {
-      const call = { kind, method: request.method, path: request.path };
-      const { error, pauseMs } = statusFailure(call, answer, { nowMs: clock.now(), redact: redactor.redact });
-      if (pauseMs !== undefined) limiter.pause(pauseMs);
-      return error;
+    read(request, answer, readSuccess) {
+      if (!isSuccess(answer)) throw statusError(request, answer);
+      try {
+        return readSuccess(answer);
+      } catch (error) {
+        throw error instanceof TransportFault ? faultFailure(request, error) : error;
+      }
     },
+    statusError,
     clockSkewMs: () => skewMs,
     close() {
       closed = true;
@@ -83,6 +92,8 @@ export function createExchange({ transport, limiter, clock, redactor }: Exchange
     },
   };
 }
+
+export const isSuccess = ({ status }: WireAnswer): boolean => status >= 200 && status <= 299;
 
 /** The Date header has full seconds; half a second is the best estimate of the fraction. */
 function skewOf({ headers }: WireAnswer, nowMs: number): number | undefined {

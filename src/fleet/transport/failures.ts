@@ -7,8 +7,9 @@ import { FAULT_TABLE, type Meaning, meaningOfStatus } from './status-table.ts';
 import type { WireAnswer } from './transport.ts';
 import type { TransportFault } from './transport-fault.ts';
 
-/** The call that failed. A `write` is sent only once. */
+/** The call that failed. */
 export interface FailedCall {
+  /** A write changes something at the service. It is sent again only if it certainly had no effect. */
   kind: 'read' | 'write';
   method: string;
   path: string;
