@@ -1,9 +1,8 @@
 // roadbook backfill <job>: pulls a past range, independent of the schedule. A repeated backfill of the same range continues
 // where it was interrupted; the live coverage never shrinks.
 import type { Command } from 'commander';
-import { Fatal } from '../core/errors.ts';
 import { runChain } from '../sync/job-chain.ts';
-import { defineCommand, print, sayWaiting, withApp } from './command.ts';
+import { defineCommand, print, sayWaiting, usageError, withApp } from './command.ts';
 import { jobLookup, namedJob } from './named-job.ts';
 import { exitCodeOfRun } from './output/exit-codes.ts';
 import { createProgressBar } from './output/progress-bar.ts';
@@ -21,7 +20,7 @@ export const define = (command: Command): Command =>
       const { job, settings } = namedJob(app, name);
       checkHasPeriod(job);
       const interval = readPeriod({ from, to }, app.loaded.config.timezone);
-      if (interval === undefined) throw new Fatal('--from and --to are required', { code: 'usage' });
+      if (interval === undefined) throw usageError('--from and --to are required', 'set both');
       const bar = createProgressBar(name, app.clock, process.stderr);
       const { summary } = await runChain(
         {

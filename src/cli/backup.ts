@@ -4,8 +4,7 @@ import { rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { makeFolder, publishFile } from '../core/atomic-file.ts';
-import { Fatal } from '../core/errors.ts';
-import { defineCommand, print, withApp } from './command.ts';
+import { defineCommand, print, usageError, withApp } from './command.ts';
 import { EXIT } from './output/exit-codes.ts';
 
 export const define = (command: Command): Command =>
@@ -13,7 +12,7 @@ export const define = (command: Command): Command =>
     options: (command) =>
       command.requiredOption('--out <file>', 'file to write').option('--force', 'replace an existing file', false),
     action: withApp(async (app, _args, { json, out, force }) => {
-      if (existsSync(out) && !force) throw alreadyExists(out);
+      if (existsSync(out) && !force) throw usageError(`${out} already exists`, 'name another file, or add --force');
       await app.privacy();
       const engine = await app.warehouse();
       await makeFolder(dirname(out));
@@ -28,6 +27,3 @@ export const define = (command: Command): Command =>
   });
 
 const megabytes = (bytes: number): string => (bytes / 1_000_000).toFixed(1);
-
-const alreadyExists = (file: string): Fatal =>
-  new Fatal(`${file} already exists`, { code: 'usage', hint: 'name another file, or add --force' });

@@ -3,7 +3,7 @@ import type { App } from '../app/app.ts';
 import { type BudgetJob, callBudget } from '../status/capacity/call-budget.ts';
 import { countVehicles, measuredCalls } from '../warehouse/queries/measured-calls.ts';
 import { enabledJobs, namedJob } from './named-job.ts';
-import { textTable } from './output/text-table.ts';
+import { fieldTable } from './output/text-table.ts';
 
 /** Size of the fleet if it is not known yet. */
 const ASSUMED_VEHICLES = 100;
@@ -34,18 +34,17 @@ export async function budgetOf(app: App, asked?: number) {
 }
 
 export function showBudget({ jobs, warnings, ...all }: Awaited<ReturnType<typeof budgetOf>>): string {
-  const rows = jobs.map((job) => [
-    job.name,
-    job.calls_per_run,
-    job.minutes_per_run,
-    job.runs_per_day,
-    job.calls_per_day,
-    job.minutes_per_day,
-    job.basis,
-  ]);
-  const head = ['job', 'calls per run', 'minutes per run', 'runs per day', 'calls per day', 'minutes per day', 'basis'];
+  const columns = {
+    job: 'name',
+    'calls per run': 'calls_per_run',
+    'minutes per run': 'minutes_per_run',
+    'runs per day': 'runs_per_day',
+    'calls per day': 'calls_per_day',
+    'minutes per day': 'minutes_per_day',
+    basis: 'basis',
+  } as const;
   return [
-    textTable(head, rows),
+    fieldTable(columns, jobs),
     '',
     `Total: ${all.calls_per_day} calls per day, ${Math.round(all.share * 100)} % of the limit of ${all.requests_per_minute} requests per minute.`,
     `Estimates assume ${all.assumed}.`,

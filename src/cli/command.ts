@@ -2,7 +2,7 @@
 // to stderr. With --json stdout gets exactly one document, for a failure too.
 import { type Command, Option } from 'commander';
 import { type App, openApp } from '../app/app.ts';
-import { asRoadbookError } from '../core/errors.ts';
+import { asRoadbookError, Fatal } from '../core/errors.ts';
 import { LOG_LEVELS, type LogLevel } from '../core/log.ts';
 import { createRedactor } from '../core/text/redaction.ts';
 import { terminalText } from '../core/text/terminal-text.ts';
@@ -97,6 +97,9 @@ export const print = (text: string): void => {
 export const say = (text: string): void => {
   process.stderr.write(`${terminalText(text)}\n`);
 };
+
+/** The command was called in a way that cannot work; exit code 2. */
+export const usageError = (message: string, hint: string): Fatal => new Fatal(message, { code: 'usage', hint });
 
 /** Says once which process is running the job that the command waits for. */
 export const sayWaiting =

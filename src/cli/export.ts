@@ -1,15 +1,14 @@
 // roadbook export: tables and views as files for BI. A further export into the same folder writes only the changes.
 import { type Command, Option } from 'commander';
-import { Fatal } from '../core/errors.ts';
 import { suggest } from '../core/text/near-word.ts';
 import { csv } from '../warehouse/export/csv-format.ts';
 import { type ExportedTable, exportTables } from '../warehouse/export/export.ts';
 import { type Exportable, exportables } from '../warehouse/export/exportable.ts';
 import { parquet } from '../warehouse/export/parquet-format.ts';
-import { defineCommand, print, say, withApp } from './command.ts';
+import { defineCommand, print, say, usageError, withApp } from './command.ts';
 import { EXIT } from './output/exit-codes.ts';
 import { createProgressBar } from './output/progress-bar.ts';
-import { textTable } from './output/text-table.ts';
+import { fieldTable } from './output/text-table.ts';
 
 const FORMATS = { parquet, csv };
 
@@ -54,16 +53,10 @@ function chosen(names: readonly string[]): readonly Exportable[] {
   return names.map((name) => {
     const found = exportables.find((each) => each.name === name);
     if (found !== undefined) return found;
-    const hint = suggest(
-      name,
-      exportables.map((each) => each.name),
-    );
-    throw new Fatal(`There is no table or view ${name} to export`, { code: 'usage', hint });
+    const names = exportables.map((each) => each.name);
+    throw usageError(`There is no table or view ${name} to export`, suggest(name, names));
   });
 }
 
 const describe = (written: readonly ExportedTable[]): string =>
-  textTable(
-    ['table', 'rows', 'files written', 'unchanged'],
-    written.map(({ table, rows, written, kept }) => [table, String(rows), String(written), String(kept)]),
-  );
+  fieldTable({ table: 'table', rows: 'rows', 'files written': 'written', unchanged: 'kept' }, written);

@@ -3,13 +3,12 @@
 import type { Command } from 'commander';
 import { Temporal } from 'temporal-polyfill';
 import type { App } from '../app/app.ts';
-import { Fatal } from '../core/errors.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import { isClockChangeDay, ticksAfter } from '../schedule/ticks.ts';
 import { pauseJob, readControls, requestRun, resumeJob } from '../warehouse/control/job-controls.ts';
 import { jobHistory } from '../warehouse/control/runs.ts';
 import type { Engine } from '../warehouse/engine.ts';
-import { addCommand, defineCommand, print, withApp } from './command.ts';
+import { addCommand, defineCommand, print, usageError, withApp } from './command.ts';
 import { namedJob } from './named-job.ts';
 import { wholeNumberFrom } from './number-options.ts';
 import { coloured, textTable } from './output/text-table.ts';
@@ -104,7 +103,10 @@ const addAction = (jobs: Command, { name: action, summary, apply, result }: JobA
     summary,
     action: withApp(async (app, [name = ''], { json }) => {
       const { settings } = namedJob(app, name);
-      if (action === 'run-now' && !settings.enabled) throw disabled(name);
+      if (action === 'run-now' && !settings.enabled) {
+        const hint = `Run the job here with: npx roadbook run ${name}`;
+        throw usageError(`${name} is disabled in the configuration, so no daemon runs it`, hint);
+      }
       const engine = await app.warehouse();
       await apply(engine, name, isoInstant(app.clock.now()));
       const { paused = false, pausedAt = null, runRequestedAt = null } = (await readControls(engine)).get(name) ?? {};
@@ -112,10 +114,4 @@ const addAction = (jobs: Command, { name: action, summary, apply, result }: JobA
       print(json ? JSON.stringify(state, null, 2) : `${name}: ${result}`);
       return 0;
     }),
-  });
-
-const disabled = (job: string): Fatal =>
-  new Fatal(`${job} is disabled in the configuration, so no daemon runs it`, {
-    code: 'usage',
-    hint: `Run the job here with: npx roadbook run ${job}`,
   });

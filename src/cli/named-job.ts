@@ -1,17 +1,17 @@
 // Finds jobs by name for the commands. An unknown name is a usage error that suggests the nearest job.
 import type { App } from '../app/app.ts';
 import type { JobSettings } from '../config/schema.ts';
-import { Fatal } from '../core/errors.ts';
 import { suggest } from '../core/text/near-word.ts';
 import type { ScheduledJob } from '../schedule/scheduler.ts';
 import type { NamedJob } from '../sync/job.ts';
 import type { JobLookup } from '../sync/job-chain.ts';
+import { usageError } from './command.ts';
 
 export function namedJob(app: App, name: string): { job: NamedJob; settings: JobSettings } {
   const found = findJob(app, name);
   if (found !== undefined) return found;
   const names = app.jobs.map((each) => each.name);
-  throw new Fatal(`There is no job named ${JSON.stringify(name)}`, { code: 'usage', hint: suggest(name, names) });
+  throw usageError(`There is no job named ${JSON.stringify(name)}`, suggest(name, names));
 }
 
 function findJob(app: App, name: string): { job: NamedJob; settings: JobSettings } | undefined {

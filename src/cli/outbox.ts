@@ -1,7 +1,6 @@
 // roadbook outbox list | show | retry | cancel: the entries, their history, and actions on them.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { App } from '../app/app.ts';
-import { Fatal } from '../core/errors.ts';
 import type { RunSummary } from '../core/glossary.ts';
 import { suggest } from '../core/text/near-word.ts';
 import { isoInstant } from '../core/time/clock.ts';
@@ -11,11 +10,11 @@ import { outboxAttention } from '../sync/push/attention.ts';
 import { attemptsOf } from '../warehouse/outbox/attempts.ts';
 import { OUTBOX_STATES, type OutboxEntry, type OutboxState, shownEntry } from '../warehouse/outbox/entry.ts';
 import { countEntries, type EntryFilter, kindsWithWaitingFiles, searchEntries } from '../warehouse/outbox/lists.ts';
-import { addCommand, print, say, sayWaiting, withApp } from './command.ts';
+import { addCommand, print, say, sayWaiting, usageError, withApp } from './command.ts';
 import { namedJob } from './named-job.ts';
 import { wholeNumber } from './number-options.ts';
 import { EXIT, exitCodeOfRun } from './output/exit-codes.ts';
-import { type AttemptRow, attemptsText, entriesText, entryCount, entryText } from './output/outbox-text.ts';
+import { attemptsText, entriesText, entryCount, entryText } from './output/outbox-text.ts';
 
 interface NameOptions {
   kind?: string;
@@ -27,15 +26,6 @@ interface SearchOptions {
   kind?: string;
   code?: string;
   state?: OutboxState[];
-}
-
-interface ListOptions extends SearchOptions {
-  limit: number;
-}
-
-/** One entry by its code, or many by --state. */
-interface ActionOptions extends NameOptions, SearchOptions {
-  yes: boolean;
 }
 
 const KINDS = ['route_plans', 'points_of_interest', 'agents', 'itineraries'];
@@ -72,7 +62,7 @@ export function define(outbox: Command): void {
 }
 
 const addList = (outbox: Command): Command =>
-  addCommand<ListOptions>(outbox, {
+  addCommand<SearchOptions & { limit: number }>(outbox, {
     usage: 'list',
     summary: 'lists the entries; those that need a person come first',
     options: (command) =>
@@ -114,20 +104,13 @@ const addShow = (outbox: Command): Command =>
         return EXIT.ok;
       }
       const text = entryText(entry, app.clock.now(), await engine.read(kindsWithWaitingFiles));
-      print(`${text}\n\n${attemptsText(attempts as unknown as AttemptRow[])}`);
+      print(`${text}\n\n${attemptsText(attempts)}`);
       return EXIT.ok;
     }),
   });
 
-/** `retry` or `cancel`, for one entry or for many. */
-interface ActingCommand {
-  name: 'retry' | 'cancel';
-  action: Action;
-  /** Past tense for the result, after the number of entries. */
-  done: string;
-  /** Runs after the action on a single entry. */
-  afterwards?(entry: OutboxEntry): Promise<RunSummary | undefined>;
-}
+/** One entry by its code, or many by --state. */
+type ActionOptions = NameOptions & SearchOptions & { yes: boolean };
 
 const addRetry = (outbox: Command): Command =>
   addCommand<ActionOptions & { notThere: boolean }>(outbox, {
@@ -136,21 +119,12 @@ const addRetry = (outbox: Command): Command =>
       'sends a rejected or cancelled entry again in the next run; an entry that may have arrived is read back first',
     options: (command) =>
       withMany(command).option('--not-there', 'send the entry: you have checked that it is not at the service', false),
-    action: withApp((app, [code], options) =>
-      carryOut(
-        app,
-        code,
-        options,
-        options.notThere
-          ? { name: 'retry', action: assertAbsent, done: 'marked as not at the service' }
-          : {
-              name: 'retry',
-              action: retry,
-              done: 'retried',
-              afterwards: async (entry) => (entry.state === 'unknown' ? readBack(app, entry) : undefined),
-            },
-      ),
-    ),
+    action: withApp((app, [code], options) => {
+      const { action, done } = options.notThere
+        ? { action: assertAbsent, done: 'marked as not at the service' }
+        : { action: retry, done: 'retried' };
+      return carryOut(app, code, options, { name: 'retry', action, done, readsBack: !options.notThere });
+    }),
   });
 
 const addCancel = (outbox: Command): Command =>
@@ -159,14 +133,21 @@ const addCancel = (outbox: Command): Command =>
     summary: 'cancels an entry: it will not be sent, and the ERP is notified',
     options: (command) =>
       withMany(command).option('--force', 'also cancel an entry that is or may be at the service', false),
-    action: withApp((app, [code], options) =>
-      carryOut(app, code, options, {
-        name: 'cancel',
-        action: cancel({ isForced: options.force }),
-        done: 'cancelled',
-      }),
-    ),
+    action: withApp((app, [code], options) => {
+      const action = cancel({ isForced: options.force });
+      return carryOut(app, code, options, { name: 'cancel', action, done: 'cancelled', readsBack: false });
+    }),
   });
+
+/** For one entry or for many. */
+interface ActingCommand {
+  name: 'retry' | 'cancel';
+  action: Action;
+  /** Past tense for the result, after the number of entries. */
+  done: string;
+  /** An unknown entry is read back at once, if it is the only one. */
+  readsBack: boolean;
+}
 
 /** Runs the push job: a run reads back unknown entries before it sends anything. */
 async function readBack(app: App, { kind }: OutboxEntry): Promise<RunSummary> {
@@ -182,13 +163,16 @@ function carryOut(app: App, code: string | undefined, options: Options, command:
   const one = `npx roadbook outbox ${command.name} CODE`;
   const many = `npx roadbook outbox ${command.name} --state rejected`;
   if (code === undefined && state === undefined)
-    throw usage(`No entry to ${command.name} is named`, `${one} for one entry, or ${many} for all that are rejected.`);
+    throw usageError(
+      `No entry to ${command.name} is named`,
+      `${one} for one entry, or ${many} for all that are rejected.`,
+    );
   if (code === undefined) {
     if (use === undefined) return actOnMatching(app, options, command);
-    throw usage('--use needs a code', `${one} --use ${use}`);
+    throw usageError('--use needs a code', `${one} --use ${use}`);
   }
   if (state !== undefined || part !== undefined)
-    throw usage(
+    throw usageError(
       `A code names one entry; ${state === undefined ? '--code' : '--state'} is for many`,
       `${one} for one entry, or ${many} --code TEXT for all rejected entries whose code contains TEXT.`,
     );
@@ -200,12 +184,12 @@ async function actOnOne(
   app: App,
   code: string,
   { json, kind, use }: Options,
-  { action, afterwards }: ActingCommand,
+  { action, readsBack }: ActingCommand,
 ): Promise<number> {
   const engine = await app.warehouse();
   const before = await namedEntry(engine, { code, kind, use });
   const result = await act(engine, before, action, isoInstant(app.clock.now()));
-  const run = await afterwards?.(before);
+  const run = readsBack && before.state === 'unknown' ? await readBack(app, before) : undefined;
   const entry = await namedEntry(engine, { code, kind: before.kind, use: before.code_use });
   print(json ? JSON.stringify(shownEntry(entry), null, 2) : `${entry.external_code}: ${entry.state}`);
   if (!json) say(result);
@@ -244,5 +228,3 @@ async function actOnMatching(
   if (left > 0) say(`${entryCount(left)} ${left === 1 ? 'remains' : 'remain'}. Try: the same command again`);
   return EXIT.ok;
 }
-
-const usage = (message: string, hint: string): Fatal => new Fatal(message, { code: 'usage', hint });

@@ -1,12 +1,12 @@
 // The dependencies of the status server in the daemon.
 import type { App } from '../app/app.ts';
-import { Fatal } from '../core/errors.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import { refusalOf } from '../status/health/config-error.ts';
 import type { JobActions, StatusServerDependencies } from '../status/server/dependencies.ts';
 import { configState } from '../warehouse/control/config-state.ts';
 import { pauseJob, requestRun, resumeJob } from '../warehouse/control/job-controls.ts';
 import type { Engine } from '../warehouse/engine.ts';
+import { usageError } from './command.ts';
 import { VERSION } from './version.ts';
 
 export const pageDependencies = async (app: App, engine: Engine): Promise<StatusServerDependencies> => ({
@@ -31,10 +31,8 @@ function jobActions(app: App, engine: Engine): JobActions {
   return {
     async run(job) {
       if (app.loaded.config.jobs[job]?.enabled !== true) {
-        throw new Fatal(`${job} is disabled in the configuration`, {
-          code: 'usage',
-          hint: `Set jobs.${job}.enabled to true, or run the job once with \`roadbook run ${job}\`.`,
-        });
+        const hint = `Set jobs.${job}.enabled to true, or run the job once with \`roadbook run ${job}\`.`;
+        throw usageError(`${job} is disabled in the configuration`, hint);
       }
       await requestRun(engine, job, now(), 'status page');
       return 'The run starts within seconds.';

@@ -1,9 +1,9 @@
 // Parses --from and --to. A date without a time means the start of that local day.
 import { Temporal } from 'temporal-polyfill';
-import { Fatal } from '../core/errors.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import type { NamedJob } from '../sync/job.ts';
 import type { Interval } from '../warehouse/control/coverage.ts';
+import { usageError } from './command.ts';
 
 export interface PeriodOptions {
   from?: string;
@@ -13,7 +13,7 @@ export interface PeriodOptions {
 /** A job without the option `since` reads complete listings and has no period. */
 export function checkHasPeriod({ name, options }: Pick<NamedJob, 'name' | 'options'>): void {
   if ('since' in options.shape) return;
-  throw usage(
+  throw usageError(
     `${name} reads complete listings and takes no period`,
     `run the job without --from and --to: roadbook run ${name}`,
   );
@@ -21,10 +21,11 @@ export function checkHasPeriod({ name, options }: Pick<NamedJob, 'name' | 'optio
 
 export function readPeriod({ from, to }: PeriodOptions, timezone: string): Interval | undefined {
   if (from === undefined && to === undefined) return undefined;
-  if (from === undefined || to === undefined) throw usage('--from and --to must be used together', 'set both');
+  if (from === undefined || to === undefined) throw usageError('--from and --to must be used together', 'set both');
   const beginAt = readInstant('--from', from, timezone);
   const endAt = readInstant('--to', to, timezone);
-  if (beginAt >= endAt) throw usage('--from is not before --to', 'a date without a time means the start of that day');
+  if (beginAt >= endAt)
+    throw usageError('--from is not before --to', 'a date without a time means the start of that day');
   return { beginAt, endAt };
 }
 
@@ -34,11 +35,9 @@ function readInstant(option: string, text: string, timezone: string): string {
     if (/(?:Z|[+-]\d\d:?\d\d)$/.test(text)) return isoInstant(Temporal.Instant.from(text).epochMilliseconds);
     return isoInstant(Temporal.PlainDateTime.from(text).toZonedDateTime(timezone).epochMilliseconds);
   } catch {
-    throw usage(`${option} is not a date or date-time`, 'for example 2026-01-31 or 2026-01-31T18:00');
+    throw usageError(`${option} is not a date or date-time`, 'for example 2026-01-31 or 2026-01-31T18:00');
   }
 }
 
 const startOfDay = (text: string, timezone: string): string =>
   isoInstant(Temporal.PlainDate.from(text).toZonedDateTime(timezone).epochMilliseconds);
-
-const usage = (message: string, hint: string): Fatal => new Fatal(message, { code: 'usage', hint });

@@ -1,12 +1,11 @@
 // roadbook quarantine list | show | retry: the invalid records and their reasons.
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import { Fatal } from '../core/errors.ts';
 import { retryQuarantined } from '../sync/pull/records/quarantine-retry.ts';
 import { type QuarantinedRecord, quarantined } from '../warehouse/control/quarantine.ts';
-import { addCommand, print, say, withApp } from './command.ts';
+import { addCommand, print, say, usageError, withApp } from './command.ts';
 import { EXIT } from './output/exit-codes.ts';
-import { textTable } from './output/text-table.ts';
+import { fieldTable } from './output/text-table.ts';
 
 interface Filter {
   job?: string;
@@ -64,27 +63,24 @@ export function define(parent: Command): void {
   });
 }
 
-const noSuch = (id: string): Fatal =>
-  new Fatal(`There is no quarantined record with the id ${id}`, {
-    code: 'usage',
-    hint: 'see `roadbook quarantine list`',
-  });
+const noSuch = (id: string): Error =>
+  usageError(`There is no quarantined record with the id ${id}`, 'see `roadbook quarantine list`');
 
 const withPayload = (row: QuarantinedRecord) => ({ ...row, payload: JSON.parse(row.payload) as unknown });
 
 const show = (rows: readonly QuarantinedRecord[]): string =>
   rows.length === 0
     ? 'There are no records in quarantine.'
-    : textTable(
-        ['id', 'table', 'key', 'times', 'last seen', 'reason'],
-        rows.map((row) => [
-          row.id.slice(0, 8),
-          row.table_name,
-          row.record_key,
-          row.times,
-          row.last_seen_at,
-          row.reason,
-        ]),
+    : fieldTable(
+        {
+          id: 'id',
+          table: 'table_name',
+          key: 'record_key',
+          times: 'times',
+          'last seen': 'last_seen_at',
+          reason: 'reason',
+        },
+        rows.map((row) => ({ ...row, id: row.id.slice(0, 8) })),
       );
 
 const showOne = (row: QuarantinedRecord): string =>

@@ -1,7 +1,7 @@
 // Entries of the outbox as text for people.
 import { attentionReason } from '../../status/health/attention-reason.ts';
 import { isChangedAfterPush, type OutboxEntry, reasonsOf } from '../../warehouse/outbox/entry.ts';
-import { coloured, textTable } from './text-table.ts';
+import { coloured, fieldTable, textTable } from './text-table.ts';
 
 /** Message and reasons in one line. */
 const messageOf = (entry: OutboxEntry): string =>
@@ -53,30 +53,16 @@ export function entryText(entry: OutboxEntry, nowMs: number, waiting: ReadonlySe
   return [entry.external_code, ...lines, ...reasonsOf(entry).map((reason) => `  - ${reason}`)].join('\n');
 }
 
-export interface AttemptRow {
-  number: number;
-  what: string;
-  started_at: string;
-  finished_at: string | null;
-  outcome: string | null;
-  http_status: number | null;
-  message: string | null;
-  times: number;
-}
+const ATTEMPT_COLUMNS = {
+  '#': 'number',
+  what: 'what',
+  started: 'started_at',
+  ended: 'finished_at',
+  outcome: 'outcome',
+  status: 'http_status',
+  times: 'times',
+  message: 'message',
+};
 
-export const attemptsText = (attempts: readonly AttemptRow[]): string =>
-  attempts.length === 0
-    ? 'The entry was never sent or read back.'
-    : textTable(
-        ['#', 'what', 'started', 'ended', 'outcome', 'status', 'times', 'message'],
-        attempts.map((attempt) => [
-          attempt.number,
-          attempt.what,
-          attempt.started_at,
-          attempt.finished_at,
-          attempt.outcome,
-          attempt.http_status,
-          attempt.times,
-          attempt.message,
-        ]),
-      );
+export const attemptsText = (attempts: readonly Record<string, unknown>[]): string =>
+  attempts.length === 0 ? 'The entry was never sent or read back.' : fieldTable(ATTEMPT_COLUMNS, attempts);

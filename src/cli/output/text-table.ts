@@ -1,9 +1,16 @@
 // Formats rows as aligned columns for a terminal.
 import { harmlessText, styled, widthOf } from '../../core/text/terminal-text.ts';
 
-export type Cells = readonly (string | number | null | undefined)[];
+type Cell = string | number | null | undefined;
 
-export function textTable(head: readonly string[], rows: readonly Cells[]): string {
+/** A column for each field; `columns` has the fields by their headings. */
+export const fieldTable = <Row extends object>(columns: Record<string, keyof Row>, rows: readonly Row[]): string =>
+  textTable(
+    Object.keys(columns),
+    rows.map((row) => Object.values(columns).map((field) => row[field] as Cell)),
+  );
+
+export function textTable(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const lines = [head, ...rows].map((cells) => cells.map((cell) => oneLine(String(cell ?? '-'))));
   const widths = head.map((_, column) =>
     lines.reduce((widest, line) => Math.max(widest, widthOf(line[column] ?? '')), 0),
