@@ -26,18 +26,7 @@ export interface SessionState {
   expires_at: string | null;
 }
 
-export interface Session {
-  token(context: ExchangeContext): Promise<Token>;
-  /** Whether `token` would return without a call to the service. */
-  isReady(): boolean;
-  /** The newest token; never calls the service. */
-  newest(): Token | undefined;
-  /** Whether the token has not expired yet, by its own expiry. */
-  isFresh(token: Token): boolean;
-  /** Replaces a token that got a 401. */
-  replace(rejected: Token, context: ExchangeContext): Promise<Token>;
-  state(): SessionState;
-}
+export type Session = ReturnType<typeof createSession>;
 
 export interface SessionDependencies {
   renew: Renew;
@@ -52,7 +41,7 @@ const LONGEST_MARGIN_MS = 60_000;
 const MARGIN_SHARE = 0.2;
 const FAR_AWAY = Number.POSITIVE_INFINITY;
 
-export function createSession({ renew, logIn, clock, log, redactor }: SessionDependencies): Session {
+export function createSession({ renew, logIn, clock, log, redactor }: SessionDependencies) {
   let current: Token | undefined;
   let pending: Promise<Token> | undefined;
   let isLoginRejected = false;
@@ -124,15 +113,19 @@ export function createSession({ renew, logIn, clock, log, redactor }: SessionDep
 
   return {
     token: usableToken,
+    /** Whether `token` would return without a call to the service. */
     isReady: () => isReady(),
+    /** The newest token; never calls the service. */
     newest: () => current,
-    async replace(token, context) {
+    /** Replaces a token that got a 401. */
+    async replace(token: Token, context: ExchangeContext): Promise<Token> {
       // If another call has replaced the token already, marking the old one changes nothing.
       token.rejected = true;
       return usableToken(context);
     },
-    isFresh: (token) => clock.now() < token.expiresAt,
-    state() {
+    /** Whether the token has not expired yet, by its own expiry. */
+    isFresh: (token: Token) => clock.now() < token.expiresAt,
+    state(): SessionState {
       if (current === undefined || isUnusable(current)) {
         return { state: isLoginRejected ? 'refused' : 'none', expires_at: null };
       }

@@ -24,18 +24,7 @@ export interface ExchangeContext {
   beforeSend?: () => void;
 }
 
-export interface Exchange {
-  /** The answer, whatever its status. A failure below HTTP is thrown as the error that says how to handle it. `bearer` is
-   * called when the slot is free, so that a token renewed in the meantime is sent. */
-  send(request: CallRequest, bearer: () => string | undefined, context: ExchangeContext): Promise<WireAnswer>;
-  /** Reads a success; throws the error for any other status, and for an answer in an unexpected form. */
-  read<A>(request: CallRequest, answer: WireAnswer, readSuccess: (answer: WireAnswer) => A): A;
-  /** The error for a status that is no success. Pauses all calls if the answer asks for it. */
-  statusError(request: CallRequest, answer: WireAnswer): RoadbookError;
-  /** How far this machine's clock is ahead of the service's, by the last answer; undefined before the first answer. */
-  clockSkewMs(): number | undefined;
-  close(): void;
-}
+export type Exchange = ReturnType<typeof createExchange>;
 
 export interface ExchangeDependencies {
   transport: Transport;
@@ -46,11 +35,12 @@ export interface ExchangeDependencies {
 
 const BREAKER = { threshold: 10, coolDownMs: 30_000 };
 
-export function createExchange({ transport, limiter, clock, redactor }: ExchangeDependencies): Exchange {
+export function createExchange({ transport, limiter, clock, redactor }: ExchangeDependencies) {
   const breaker = createBreaker({ ...BREAKER, clock, judge: verdictOf });
   let closed = false;
   let skewMs: number | undefined;
 
+  /** The error for a status that is no success. Pauses all calls if the answer asks for it. */
   function statusError(request: CallRequest, answer: WireAnswer): RoadbookError {
     const { error, pauseMs } = statusFailure(request, answer, { nowMs: clock.now(), redact: redactor.redact });
     if (pauseMs !== undefined) limiter.pause(pauseMs);
@@ -58,7 +48,12 @@ export function createExchange({ transport, limiter, clock, redactor }: Exchange
   }
 
   return {
-    async send(request, bearer, { signal, priority, onRequest, beforeSend }) {
+    /**
+     * The answer, whatever its status. A failure below HTTP is thrown as the error that says how to handle it. `bearer` is
+     * called when the slot is free, so that a token renewed in the meantime is sent.
+     */
+    async send(request: CallRequest, bearer: () => string | undefined, context: ExchangeContext): Promise<WireAnswer> {
+      const { signal, priority, onRequest, beforeSend } = context;
       const sendOnce = () => {
         if (closed) throw closedError();
         beforeSend?.();
@@ -76,7 +71,8 @@ export function createExchange({ transport, limiter, clock, redactor }: Exchange
         throw faultFailure(request, error);
       }
     },
-    read(request, answer, readSuccess) {
+    /** Reads a success; throws the error for any other status, and for an answer in an unexpected form. */
+    read<A>(request: CallRequest, answer: WireAnswer, readSuccess: (answer: WireAnswer) => A): A {
       if (!isSuccess(answer)) throw statusError(request, answer);
       try {
         return readSuccess(answer);
@@ -85,8 +81,9 @@ export function createExchange({ transport, limiter, clock, redactor }: Exchange
       }
     },
     statusError,
+    /** How far this machine's clock is ahead of the service's, by the last answer; undefined before the first answer. */
     clockSkewMs: () => skewMs,
-    close() {
+    close(): void {
       closed = true;
       transport.close();
     },
