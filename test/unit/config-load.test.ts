@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { publicConfig } from '../../src/config/secrets.ts';
 import { readDotenv } from '../../src/config/dotenv.ts';
 import { ConfigError } from '../../src/config/faults.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { publicConfig } from '../../src/config/secrets.ts';
 import { parse, parts, rejection } from './config-declarations.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'roadbook-config-'));
