@@ -34,7 +34,10 @@ export interface LoadCounts {
   unchanged: number;
 }
 
-/** The part of a table that a slice has read in full: stored rows in it that were not read have vanished. {} is all. */
+/**
+ * The part of a table that a slice has read in full: stored rows in it that were not read have vanished. {} is all. `from` is
+ * included, `to` is not.
+ */
 export type RowRange = { [column: string]: { in: (string | number)[] } | { from: string; to: string } };
 
 /** SQL expressions. They refer to the existing row by the table's name and to the new row as `excluded`. */

@@ -1,6 +1,6 @@
 // Every job, every promise, every engine: the same proofs run on both engines, and the results are printed as one table.
 // Each engine has its own service with the same start, so that in the end both must hold the same rows.
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, test } from 'vitest';
 import { loadJobs } from '../../src/app/app.ts';
 import { Fatal } from '../../src/core/errors.ts';
 import type { Fault } from '../../src/sandbox/sandbox.ts';
@@ -116,6 +116,11 @@ function cutLoads(rig: Rig): () => void {
 
 const levers = (rig: Rig, method: string, body?: object) =>
   fetch(`${rig.sandbox.url}/_sandbox/records`, { method, ...(body && { body: JSON.stringify(body) }) });
+
+test('every job that pulls is tried here', () => {
+  const pulling = jobs.filter(({ name }) => name.startsWith('pull-')).map(({ name }) => name);
+  expect(pulls.map(({ job }) => job).toSorted()).toEqual(pulling.toSorted());
+});
 
 describe.each(engineCases)('on $name', ({ name: engine }) => {
   it('every pull keeps its promises', { timeout: 240_000 }, async () => {

@@ -26,7 +26,9 @@ it('every call handles a fault correctly: class, attempts, no other host', async
   expect(rows).toHaveLength(SAMPLE.length);
   for (const { name, cells, wrong } of await runRows(rows)) {
     expect({ name, wrong }).toEqual({ name, wrong: [] });
-    expect(cells, name).toBe(CALL_NAMES.length);
+    expect(cells, `calls tried with ${name}; a new call needs a line in test/support/fault-calls.ts`).toBe(
+      CALL_NAMES.length,
+    );
   }
 });
 

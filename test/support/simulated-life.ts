@@ -42,8 +42,7 @@ export const SIMULATED_JOBS: readonly { name: string; cron: string; options?: Re
   { name: 'pull-daily-summaries', cron: '0 */12 * * *', options: { since: '5d', lookback: '5d' } },
   { name: 'pull-itineraries', cron: '0 */12 * * *', options: { since: '5d' } },
   { name: 'pull-checklists', cron: '0 */12 * * *', options: { since: '5d', lookback: '3d' } },
-  // Without the search before a first send the outbox has to keep the promise by itself.
-  { name: 'push-route-plans', cron: '0 */3 * * *', options: {} },
+  { name: 'push-route-plans', cron: '0 */3 * * *' },
   { name: 'push-points-of-interest', cron: '0 */6 * * *' },
   { name: 'return-executions', cron: '0 */6 * * *' },
   { name: 'maintain-warehouse', cron: '30 3 * * *' },

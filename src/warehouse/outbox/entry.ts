@@ -59,7 +59,9 @@ export const pushOutbox = controlTable({
     period_end: instant('End of the period of the item, as sent or to be sent.'),
     attempts: integer('Number of sends that were begun.', { required: true }),
     unclear_sends: integer('Number of consecutive sends without a clear outcome.', { required: true }),
-    next_attempt_at: instant('Earliest instant of the next send or read-back; null for at once.'),
+    next_attempt_at: instant(
+      'Earliest instant of the next send, or of the next read-back of a confirmed entry that needs a person; null for at once. An unknown entry is read back by every run.',
+    ),
     unknown_since: instant('Since when the outcome is unknown.'),
     absent_since: instant("Since when read-backs do not show the item, by the service's clock."),
     created_at: instant('When the ERP first offered the item.', { required: true }),

@@ -22,9 +22,12 @@ export interface WindowedResource<Request> {
   /** Column with the instant by which a record is searched. */
   at: string;
   request(window: Interval): Request;
-  /** Longest period of one search, ms. */
+  /** Longest period of one search, ms. Longer than the default lookback, so that a usual run needs one search. */
   longestMs: number;
-  /** Defaults of the options. Without `ahead` the future is not read. */
+  /**
+   * Defaults of the options. `lookback` has to be longer than the service takes to show a late record. Without `ahead` the
+   * future is not read.
+   */
   lookback: string;
   ahead?: string;
   /** For records with a duration, if a search may return only those that lie completely in its period. */
