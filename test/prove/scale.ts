@@ -51,7 +51,7 @@ answer to a plan was lost and is read back later; any other counts as not explai
 | ${[hit.kills, hit.stops, hit.abandoned, hit.partial, hit.failed, hit.unexplained.length, hit.missing, hit.plans.lost, hit.plans.twice, hit.leftRunning, hit.unbalanced].join(' | ')} |
 
 Made by \`node test/prove/scale.ts ${days} ${workers} ${plans} ${seed}\` on a machine with two cores. Samples run with every
-\`npm test\` (test/scenario/scale-queue.test.ts).
+\`npm run prove -- --quick\` (test/prove-quick/scale-queue.test.ts).
 `;
 const isRight =
   isSame &&
