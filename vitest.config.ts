@@ -34,7 +34,7 @@ export default defineConfig({
       },
       // Samples of the long proofs and benchmarks: `npm run prove -- --quick` and `npm run bench -- --check`. The benchmarks
       // count the CPU time of their own PostgreSQL.
-      { extends: true, test: { name: 'prove-quick', include: ['test/prove-quick/*.test.ts'], globalSetup } },
+      { extends: true, test: { name: 'prove-quick', include: ['test/prove-quick/*.test.ts'], globalSetup, retry: 1 } },
       {
         extends: true,
         test: { name: 'bench-check', include: ['test/bench-check/*.test.ts'], fileParallelism: false },

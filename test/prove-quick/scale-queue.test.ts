@@ -262,7 +262,7 @@ describe('slices through the queue', () => {
     });
     const run = rig.run('pull-vehicles');
     const waiting = async () => (await rig.dependencies.dispatcher.facts())?.waiting;
-    await expect.poll(waiting).toBe(1);
+    await expect.poll(waiting, { timeout: 10_000 }).toBe(1);
     network.goSilent();
     const isMissed = () => rig.logLines.some((line) => line.includes('outcomes of slices could not be read'));
     await expect.poll(isMissed, { timeout: 10_000 }).toBe(true);
@@ -466,12 +466,12 @@ describe('slices through the queue', () => {
     const waiting = async () => (await rig.dependencies.dispatcher.facts())?.waiting;
     const period = { beginAt: '2026-02-01T03:00:00Z', endAt: '2026-02-03T03:00:00Z', resumable: true };
     const past = rig.run(SUMMARIES, {}, period);
-    await expect.poll(waiting).toBe(4);
+    await expect.poll(waiting, { timeout: 10_000 }).toBe(4);
     const long = rig.run('pull-events', { ...EVENTS, since: '20d' });
-    await expect.poll(waiting).toBeGreaterThan(4);
+    await expect.poll(waiting, { timeout: 10_000 }).toBeGreaterThan(4);
     const before = (await waiting()) ?? 0;
     const short = rig.run('pull-vehicles');
-    await expect.poll(waiting).toBe(before + 1);
+    await expect.poll(waiting, { timeout: 10_000 }).toBe(before + 1);
     await dispatcherOn(rig, 1).start();
     const ends = await Promise.all([past, long, short]);
     expect(ends.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok']);

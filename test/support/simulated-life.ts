@@ -84,7 +84,7 @@ export async function beginDaemon(options: LifeOptions): Promise<BegunDaemon> {
     log,
     redactor,
     random: jitter.next,
-    limiter: createLimiter({ concurrency: 4, perMinute: 600, clock }),
+    limiter: createLimiter({ concurrency: 4, perMinute: 600, clock, random: jitter.next }),
     connect: (to) => simulateNetwork(to, { io, clock, random: network, weather, onExchange: note }),
   });
   const feeds = new Map<FeedKind, Feed>();
