@@ -1,6 +1,7 @@
 // Loads the routes of the status server with the first request. They and the Node modules they import take a sixth of
 // a second and 40 MB, and the daemon should start working before that. Values that must date from the start of the
 // process are read here.
+import { lazyResource } from '../../core/lazy-resource.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { configState } from '../../warehouse/control/config-state.ts';
 import { createRowCounts } from '../../warehouse/queries/row-counts.ts';
@@ -11,21 +12,19 @@ import type { StatusApp } from './status-app.ts';
 export function lazyStatusApp(dependencies: StatusServerDependencies, host: string): StatusApp {
   const readFacts = factsReader(dependencies);
   const beganAt = isoInstant(dependencies.clock.now());
-  let opened: Promise<StatusApp> | undefined;
   // Counts large tables before the first request waits for them. A failure is ignored here; the first request meets it
   // again. This read is not shared with requests: they must not get the state of the start.
   readFacts().catch(() => undefined);
 
-  const open = async (): Promise<StatusApp> => {
-    const { createStatusApp } = await import('./status-app.ts');
-    return createStatusApp({ ...dependencies, host, beganAt, readFacts });
-  };
+  const lazyApp = lazyResource(
+    async () => (await import('./status-app.ts')).createStatusApp({ ...dependencies, host, beganAt, readFacts }),
+    (app) => app.close(),
+  );
 
   return {
     async answer(request, response) {
       try {
-        opened ??= open();
-        const app = await opened;
+        const app = await lazyApp.open();
         // The client may have left during the import; its close event has already passed.
         if (!response.destroyed) app.answer(request, response);
       } catch (thrown) {
@@ -34,12 +33,7 @@ export function lazyStatusApp(dependencies: StatusServerDependencies, host: stri
         response.destroy();
       }
     },
-    close() {
-      opened?.then(
-        (app) => app.close(),
-        () => undefined,
-      );
-    },
+    close: () => void lazyApp.close(),
   };
 }
 

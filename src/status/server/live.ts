@@ -40,25 +40,20 @@ const TROUBLE = 'The warehouse cannot be read; run `roadbook doctor`';
 const QUIET_POLLS = 7;
 export const MOST_WATCHERS = 100;
 
-interface Watcher {
-  next: News | undefined;
-  hasNews: boolean;
-  wake: () => void;
-}
-
 export function createLive({ clock, log, read }: LiveDependencies): Live {
-  const watchers = new Set<Watcher>();
   const closed = new AbortController();
   let turn = new AbortController();
   let current: News | undefined;
   let lastReadAt: string | null = null;
+  let watchers = 0;
+  let keepAlives = 0;
   let isPolling = false;
   let isNudged = false;
+  let waiting = Promise.withResolvers<void>();
 
-  const notify = (watcher: Watcher, news: News | undefined): void => {
-    watcher.next = news ?? watcher.next;
-    watcher.hasNews = true;
-    watcher.wake();
+  const wakeWatchers = (): void => {
+    waiting.resolve();
+    waiting = Promise.withResolvers();
   };
 
   async function readNews(): Promise<News> {
@@ -89,13 +84,14 @@ export function createLive({ clock, log, read }: LiveDependencies): Live {
 
   async function poll(): Promise<void> {
     isPolling = true;
-    for (let quiet = 0; watchers.size > 0 && !closed.signal.aborted; ) {
+    for (let quiet = 0; watchers > 0 && !closed.signal.aborted; ) {
       isNudged = false;
       const news = await readNews();
       const isNew = news !== current;
       current = news;
       quiet = isNew ? 0 : quiet + 1;
-      if (isNew || quiet % QUIET_POLLS === 0) for (const each of watchers) notify(each, isNew ? news : undefined);
+      if (!isNew && quiet % QUIET_POLLS === 0) keepAlives += 1;
+      wakeWatchers();
       if (isNudged) continue;
       turn = new AbortController();
       await clock.sleep(EVERY_MS, turn.signal).catch(() => undefined);
@@ -106,7 +102,7 @@ export function createLive({ clock, log, read }: LiveDependencies): Live {
   }
 
   return {
-    watchers: () => watchers.size,
+    watchers: () => watchers,
     nudge() {
       isNudged = true;
       turn.abort();
@@ -114,31 +110,30 @@ export function createLive({ clock, log, read }: LiveDependencies): Live {
     close() {
       closed.abort();
       turn.abort();
-      for (const watcher of watchers) watcher.wake();
+      wakeWatchers();
     },
     async *watch(signal) {
-      const watcher: Watcher = { next: current, hasNews: current !== undefined, wake: () => undefined };
-      watchers.add(watcher);
-      const onAbort = () => watcher.wake();
-      signal.addEventListener('abort', onAbort, { once: true });
+      let sent: News | undefined;
+      let heard = keepAlives;
+      watchers += 1;
+      signal.addEventListener('abort', wakeWatchers, { once: true });
       if (!isPolling) void poll();
       try {
         while (!signal.aborted && !closed.signal.aborted) {
-          if (!watcher.hasNews) {
-            await new Promise<void>((resolve) => {
-              watcher.wake = resolve;
-            });
-            continue;
+          if (sent !== current) {
+            sent = current;
+            yield sent;
+          } else if (heard !== keepAlives) {
+            heard = keepAlives;
+            yield undefined;
+          } else {
+            await waiting.promise;
           }
-          const { next } = watcher;
-          watcher.next = undefined;
-          watcher.hasNews = false;
-          yield next;
         }
       } finally {
-        signal.removeEventListener('abort', onAbort);
-        watchers.delete(watcher);
-        if (watchers.size === 0) turn.abort();
+        signal.removeEventListener('abort', wakeWatchers);
+        watchers -= 1;
+        if (watchers === 0) turn.abort();
       }
     },
   };

@@ -58,28 +58,21 @@ async function bind(dependencies: StatusServerDependencies, { host, port }: Addr
   let server: Server | undefined;
 
   const tryToListen = async (): Promise<void> => {
-    try {
-      server = await listen(app.answer, host, port);
-    } catch (thrown) {
-      throw addressError(thrown, host, port);
-    }
+    server = await listen(app.answer, host, port);
   };
 
   async function retryListening(): Promise<void> {
     while (!closing.signal.aborted) {
       await clock.sleep(RETRY_MS, closing.signal);
-      const taken = await tryToListen().then(
-        () => false,
-        () => true,
-      );
-      if (!taken) return log.info({ host, port }, 'status page is up');
+      await tryToListen().catch(() => undefined);
+      if (server !== undefined) return log.info({ host, port }, 'status page is up');
     }
   }
 
   try {
     await tryToListen();
   } catch (error) {
-    log.error({ err: error }, 'status page is not up; retrying');
+    log.error({ err: addressError(error, host, port) }, 'status page is not up; retrying');
     retryListening().catch(() => undefined);
   }
 
@@ -106,26 +99,25 @@ function listen(answer: RequestListener, hostname: string, port: number): Promis
 const urlOf = (server: Server, host: string): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
 
+const FOREIGN_ADDRESS = [
+  'is not an address of this machine',
+  'Set status.host to 127.0.0.1 or to an address of this machine.',
+] as const;
+
 const LISTEN_ERRORS: Readonly<Record<string, readonly [words: string, hint: string]>> = {
   EADDRINUSE: [
     'is in use by another program',
     'Another Roadbook may be running. Set status.port to a free port, or to 0 for any free port.',
   ],
   EACCES: ['needs a privilege that this user does not have', 'Set status.port to a number above 1023.'],
-  EADDRNOTAVAIL: [
-    'is not an address of this machine',
-    'Set status.host to 127.0.0.1 or to an address of this machine.',
-  ],
-  ENOTFOUND: ['is not an address of this machine', 'Set status.host to 127.0.0.1 or to an address of this machine.'],
+  EADDRNOTAVAIL: FOREIGN_ADDRESS,
+  ENOTFOUND: FOREIGN_ADDRESS,
 };
 
 function addressError(thrown: unknown, host: string, port: number): Fatal {
   const code = String((thrown as { code?: unknown }).code);
   const [words, hint] = LISTEN_ERRORS[code] ?? [`cannot be used (${code})`, 'Check status.host and status.port.'];
-  return new Fatal(`The address ${host}:${port} of the status page ${words}`, {
-    code: 'status_address',
-    hint,
-  });
+  return new Fatal(`The address ${host}:${port} of the status page ${words}`, { code: 'status_address', hint });
 }
 
 /** Closes open connections too: a page with a live stream would keep the process alive for ever. */

@@ -2,7 +2,7 @@
 // Everything is read from the warehouse, and no request waits for a load.
 import type { RequestListener } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { actions } from '../api/actions.ts';
 import { config } from '../api/config.ts';
@@ -45,7 +45,8 @@ export function createStatusApp(dependencies: StatusAppDependencies): StatusApp 
   const readiness = createReadiness(dependencies);
 
   const app = new Hono();
-  app.onError(answerError(dependencies));
+  const onError = answerError(dependencies);
+  app.onError(onError);
   app.use(securityHeaders);
   app.use(rightHost(host));
   app.get('/livez', (c) => c.text('alive\n'));
@@ -65,14 +66,14 @@ export function createStatusApp(dependencies: StatusAppDependencies): StatusApp 
   app.post('/api/token', (c) => c.json({ subject: 'token', words: 'accepted' }));
   for (const view of [runs, plans, today, data, config]) app.route('/api', view(dependencies));
   app.route('/api', actions(dependencies, live.nudge));
-  app.notFound(answerNotFound(dependencies));
+  app.notFound((c) => onError(new ApiError(404, 'not_found', 'No such path', 'The page is at /.'), c));
   return {
     answer: getRequestListener(app.fetch, { hostname: host, overrideGlobalObjects: false }),
     close: live.close,
   };
 }
 
-function watch(c: Parameters<typeof streamSSE>[0], live: Live): Response {
+function watch(c: Context, live: Live): Response {
   if (live.watchers() >= MOST_WATCHERS) {
     throw new ApiError(503, 'too_many_watchers', 'Too many open pages', 'Close some of them.');
   }
@@ -86,8 +87,3 @@ function watch(c: Parameters<typeof streamSSE>[0], live: Live): Response {
     }
   });
 }
-
-const answerNotFound =
-  (dependencies: StatusServerDependencies) =>
-  (c: Parameters<ReturnType<typeof answerError>>[1]): Response =>
-    answerError(dependencies)(new ApiError(404, 'not_found', 'No such path', 'The page is at /.'), c);
