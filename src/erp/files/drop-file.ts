@@ -3,10 +3,10 @@
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import type { Json } from '../../core/glossary.ts';
-import { csvTable, UnreadableTable } from '../formats/csv-table.ts';
-import { parseJson, UnreadableJson } from '../formats/json-text.ts';
-import { decodeBuffer, UnreadableText } from '../formats/text-decoding.ts';
+import { text } from 'node:stream/consumers';
+import { csvTable } from '../formats/csv-table.ts';
+import { parseJson } from '../formats/json-text.ts';
+import { decodeText, Unreadable } from '../formats/text-decoding.ts';
 import { xlsxTable } from '../formats/xlsx-table.ts';
 import type { Reading } from '../items/item.ts';
 import { type ReaderContext, readRecords, readTable, type Table } from '../rows/row-reader.ts';
@@ -30,27 +30,19 @@ export async function* readDropFile(
   context: ReaderContext,
   signal?: AbortSignal,
 ): AsyncIterable<Reading> {
-  const readings = await openFile(file, context, signal);
-  if ('reason' in readings) yield { readError: { origin: file.name, reason: readings.reason } };
-  else yield* readings;
-}
-
-/** Returns the readings, or the reason why the file cannot be read. A later failure means that the file has changed. */
-async function openFile(
-  file: DropFile,
-  context: ReaderContext,
-  signal: AbortSignal | undefined,
-): Promise<Readings | { reason: string }> {
+  let readings: Readings;
   try {
-    return await readFormat(file, context, signal);
+    readings = await openFile(file, context, signal);
   } catch (error) {
     const reason = reasonOf(error);
     if (reason === undefined) throw error;
-    return { reason };
+    readings = [{ readError: { origin: file.name, reason } }];
   }
+  // A failure from here on means that the file has changed.
+  yield* readings;
 }
 
-async function readFormat(
+async function openFile(
   { path, name, size }: DropFile,
   context: ReaderContext,
   signal: AbortSignal | undefined,
@@ -61,10 +53,11 @@ async function readFormat(
     for await (const _ of csvRows(path, signal, ({ rows }) => rows));
     return csvRows(path, signal, (table) => readTable(table, name, context));
   }
-  if (size > MOST_BUFFERED_BYTES) throw new UnreadableTable('file larger than 64 MB; split it, or write it as CSV');
+  if (size > MOST_BUFFERED_BYTES) throw new Unreadable('file larger than 64 MB; split it, or write it as CSV');
   const bytes = await readFile(path);
   if (format === '.xlsx') return readTable(await xlsxTable(bytes), name, context);
-  return readRecords(recordsOf(parseJson(await decodeBuffer(bytes))), name, context);
+  const document = parseJson(await text(decodeText([bytes])));
+  return readRecords(Array.isArray(document) ? document : [document], name, context);
 }
 
 /** Closes the file however the read ends. */
@@ -82,13 +75,9 @@ async function* csvRows<T>(
   }
 }
 
-const recordsOf = (document: Json): Json[] => (Array.isArray(document) ? document : [document]);
-
 /** Why the file cannot be read, or undefined if the file is not the cause. */
 function reasonOf(error: unknown): string | undefined {
-  if (error instanceof UnreadableText || error instanceof UnreadableTable || error instanceof UnreadableJson) {
-    return error.message;
-  }
+  if (error instanceof Unreadable) return error.message;
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'EACCES' || code === 'EPERM') return `no permission to read the file (${code}); check its permissions`;
   return undefined;

@@ -4,14 +4,7 @@ import { pipeline, Readable } from 'node:stream';
 import type { CsvError, Parser } from 'csv-parse';
 import { yieldToEventLoop } from '../../core/event-loop.ts';
 import type { Table, TableRow } from '../rows/row-reader.ts';
-import { decodeText } from './text-decoding.ts';
-
-export class UnreadableTable extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'UnreadableTable';
-  }
-}
+import { decodeText, Unreadable } from './text-decoding.ts';
 
 const DELIMITERS = [',', ';', '\t'];
 /** A larger record means a missing quotation mark, not data. */
@@ -30,11 +23,11 @@ export async function csvTable(chunks: AsyncIterable<Buffer>): Promise<Table> {
   const head = await firstLines(text);
   const records = parsed(joined(head, text), delimiterOf(head.join('')));
   const first = await records.next();
-  if (first.done) throw new UnreadableTable('the file is empty; its first line must name the columns');
+  if (first.done) throw new Unreadable('the file is empty; its first line must name the columns');
   const names = first.value.map((name) => name.trim());
   const header = names.slice(0, names.findLastIndex((name) => name !== '') + 1);
   if (header.length > MOST_COLUMNS)
-    throw new UnreadableTable(`the header has more than ${MOST_COLUMNS} columns; remove those that are not needed`);
+    throw new Unreadable(`the header has more than ${MOST_COLUMNS} columns; remove those that are not needed`);
   return { header, rows: rowsOf(header, records) };
 }
 
@@ -83,7 +76,7 @@ async function* parsed(text: AsyncIterable<string>, delimiter: string): AsyncGen
   try {
     for await (const record of parser) yield record as string[];
   } catch (error) {
-    throw error instanceof CsvError ? new UnreadableTable(csvReason(error)) : error;
+    throw error instanceof CsvError ? new Unreadable(csvReason(error)) : error;
   }
 }
 
@@ -96,7 +89,7 @@ async function* inRecordLimit(text: AsyncIterable<string>, { info }: Parser): As
     records = info.records;
     size += chunk.length;
     if (size > LARGEST_RECORD + MOST_LAG)
-      throw new UnreadableTable(csvReason({ code: 'CSV_MAX_RECORD_SIZE', lines: info.lines }));
+      throw new Unreadable(csvReason({ code: 'CSV_MAX_RECORD_SIZE', lines: info.lines }));
     yield chunk;
   }
 }
@@ -114,7 +107,7 @@ async function* rowsOf(header: readonly string[], records: AsyncIterable<string[
     row += 1;
     if (row % ROWS_PER_TURN === 0) await yieldToEventLoop();
     if (record.slice(header.length).some((cell) => cell.trim() !== '')) {
-      throw new UnreadableTable(
+      throw new Unreadable(
         `row ${row} has more cells than the header; put quotation marks around texts that contain the delimiter; no item of the file was read`,
       );
     }

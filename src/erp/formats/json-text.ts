@@ -2,20 +2,14 @@
 // never with the text around it.
 import type { Json } from '../../core/glossary.ts';
 import { parseLossless } from '../../core/text/lossless-json.ts';
-
-export class UnreadableJson extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'UnreadableJson';
-  }
-}
+import { Unreadable } from './text-decoding.ts';
 
 export function parseJson(text: string): Json {
   try {
     return parseLossless(text) as Json;
   } catch (error) {
-    if (error instanceof RangeError) throw new UnreadableJson('JSON that is nested too deeply');
-    throw new UnreadableJson(`broken JSON at ${placeOf(text, brokenAt(text.replace(/^\ufeff/, ' ')))}`);
+    if (error instanceof RangeError) throw new Unreadable('JSON that is nested too deeply');
+    throw new Unreadable(`broken JSON at ${placeOf(text, brokenAt(text.replace(/^\ufeff/, ' ')))}`);
   }
 }
 

@@ -3,12 +3,13 @@
 
 import { wallTime } from '../items/moments.ts';
 import type { Table, TableRow } from '../rows/row-reader.ts';
-import { cellsOf, UnreadableTable } from './csv-table.ts';
+import { cellsOf } from './csv-table.ts';
+import { Unreadable } from './text-decoding.ts';
 
 export async function xlsxTable(bytes: Buffer): Promise<Table> {
   const sheet = await firstSheet(bytes);
   const start = sheet.findIndex((row) => row.some((cell) => cell !== null));
-  if (start < 0) throw new UnreadableTable('the first sheet is empty; its first row must name the columns');
+  if (start < 0) throw new Unreadable('the first sheet is empty; its first row must name the columns');
   const header = trimmed(sheet[start] ?? []).map((name) => (name === null ? '' : String(name).trim()));
   return { header, rows: [...rowsOf(header, sheet, start + 1)] };
 }
@@ -26,7 +27,7 @@ async function firstSheet(bytes: Buffer): Promise<unknown[][]> {
   } catch (error) {
     const { code, name } = error as { code?: unknown; name?: unknown };
     const detail = typeof code === 'string' ? code : String(name);
-    throw new UnreadableTable(`is not a readable XLSX workbook (${detail}); save it again as .xlsx`);
+    throw new Unreadable(`is not a readable XLSX workbook (${detail}); save it again as .xlsx`);
   }
 }
 
@@ -45,8 +46,7 @@ async function checkUnpackedSize(bytes: Buffer): Promise<void> {
   } catch {
     return; // Not an archive: the workbook reader reports the reason.
   }
-  if (unpacked > LARGEST_UNPACKED)
-    throw new UnreadableTable('unpacks to more than 64 MB; split it, or write it as CSV');
+  if (unpacked > LARGEST_UNPACKED) throw new Unreadable('unpacks to more than 64 MB; split it, or write it as CSV');
 }
 
 /** Without empty cells at the end. */
@@ -58,7 +58,7 @@ function* rowsOf(header: readonly string[], sheet: readonly unknown[][], from: n
   for (let i = from; i < sheet.length; i++) {
     const cells = trimmed(sheet[i] ?? []).map((cell) => (cell instanceof Date ? wallTime(cell) : cell));
     if (cells.length > header.length)
-      throw new UnreadableTable(`row ${i + 1} has cells outside the header; no item of the file was read`);
+      throw new Unreadable(`row ${i + 1} has cells outside the header; no item of the file was read`);
     yield { place: `row ${i + 1}`, cells: cellsOf(header, cells) };
   }
 }

@@ -5,7 +5,8 @@ import { Fatal, Retriable, RoadbookError } from '../../core/errors.ts';
 import type { Json } from '../../core/glossary.ts';
 import { type RetryPolicy, retry } from '../../core/retry/retry.ts';
 import { retryAfterMs } from '../../core/retry/retry-after.ts';
-import { parseJson, UnreadableJson } from '../formats/json-text.ts';
+import { parseJson } from '../formats/json-text.ts';
+import { Unreadable } from '../formats/text-decoding.ts';
 import type { SourceContext } from '../source.ts';
 
 export interface HttpExchange {
@@ -42,7 +43,7 @@ export function createHttpExchange(
       try {
         return parseJson(text);
       } catch (error) {
-        if (!(error instanceof UnreadableJson)) throw error;
+        if (!(error instanceof Unreadable)) throw error;
         throw new Fatal(`The ERP answered ${withoutQuery(url)} with ${error.message}`, {
           code: 'erp_answer_unreadable',
           hint: 'The address must answer with JSON; open it in a browser or with curl to see its answer.',
