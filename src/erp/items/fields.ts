@@ -28,20 +28,10 @@ export type Fields = Readonly<Record<string, FieldType>>;
 export interface FieldTable {
   types: Fields;
   required: readonly string[];
+  /** The fields that hold an object, and those that hold a list of objects. */
+  objects?: Readonly<Record<string, FieldTable>>;
+  lists?: Readonly<Record<string, FieldTable>>;
 }
-
-export const PLAN_FIELDS: FieldTable = {
-  types: {
-    external_code: 'text',
-    date_time_start: 'moment',
-    date_time_end: 'moment',
-    vehicle_plate: 'plate',
-    document_number: 'document',
-    vehicle_plates: 'plates',
-    document_numbers: 'documents',
-  },
-  required: ['external_code', 'date_time_start', 'date_time_end'],
-};
 
 export const ENTITY_FIELDS: FieldTable = {
   types: {
@@ -50,24 +40,6 @@ export const ENTITY_FIELDS: FieldTable = {
     helper: 'document',
   },
   required: ['document_number', 'vehicle_plate'],
-};
-
-export const POINT_FIELDS: FieldTable = {
-  types: {
-    name: 'text',
-    order: 'integer',
-    info: 'text',
-    address: 'address',
-    type: 'point_type',
-    latitude: 'latitude',
-    longitude: 'longitude',
-    external_code: 'text',
-    axles: 'count',
-    delivery_time: 'count',
-    disable_signature_check: 'boolean',
-    disable_picture: 'boolean',
-  },
-  required: ['name'],
 };
 
 /** The service does not document the form of a time window. This form is read and checked. */
@@ -87,6 +59,40 @@ export const ITEM_FIELDS: FieldTable = {
   required: ['external_code'],
 };
 
+export const POINT_FIELDS: FieldTable = {
+  types: {
+    name: 'text',
+    order: 'integer',
+    info: 'text',
+    address: 'address',
+    type: 'point_type',
+    latitude: 'latitude',
+    longitude: 'longitude',
+    external_code: 'text',
+    axles: 'count',
+    delivery_time: 'count',
+    disable_signature_check: 'boolean',
+    disable_picture: 'boolean',
+  },
+  required: ['name'],
+  objects: { time_window: WINDOW_FIELDS },
+  lists: { route_point_items: ITEM_FIELDS },
+};
+
+export const PLAN_FIELDS: FieldTable = {
+  types: {
+    external_code: 'text',
+    date_time_start: 'moment',
+    date_time_end: 'moment',
+    vehicle_plate: 'plate',
+    document_number: 'document',
+    vehicle_plates: 'plates',
+    document_numbers: 'documents',
+  },
+  required: ['external_code', 'date_time_start', 'date_time_end'],
+  lists: { entity: ENTITY_FIELDS, route_points: POINT_FIELDS },
+};
+
 export const OPTION_FIELDS: FieldTable = {
   types: {
     optimize: 'boolean',
@@ -98,6 +104,8 @@ export const OPTION_FIELDS: FieldTable = {
   required: [],
 };
 
+export const CATEGORY_FIELDS: FieldTable = { types: { id: 'category' }, required: ['id'] };
+
 export const POINT_OF_INTEREST_FIELDS: FieldTable = {
   types: {
     title: 'text',
@@ -108,9 +116,8 @@ export const POINT_OF_INTEREST_FIELDS: FieldTable = {
     point_of_interest_category_id: 'category',
   },
   required: ['title', 'latitude', 'longitude'],
+  objects: { point_of_interest_category: CATEGORY_FIELDS },
 };
-
-export const CATEGORY_FIELDS: FieldTable = { types: { id: 'category' }, required: ['id'] };
 
 export const AGENT_FIELDS: FieldTable = {
   types: {
@@ -137,6 +144,14 @@ export const ITINERARY_FIELDS: FieldTable = {
     end_local: 'text',
   },
   required: ['external_id', 'vehicle_id', 'driver_id', 'date_time_start_estimated', 'date_time_end_estimated'],
+};
+
+/** The fields of the `data` object of each kind. */
+export const DATA_FIELDS: Readonly<Record<FeedKind, FieldTable>> = {
+  route_plans: PLAN_FIELDS,
+  points_of_interest: POINT_OF_INTEREST_FIELDS,
+  agents: AGENT_FIELDS,
+  itineraries: ITINERARY_FIELDS,
 };
 
 const prefixed = (prefix: string, { types }: FieldTable): Fields =>

@@ -43,15 +43,10 @@ export function momentMs(value: unknown): number | undefined {
   if (parts === null) return undefined;
   const [year, month, day] = parts.slice(1).map(Number) as [number, number, number];
   // Date.parse reads 30 February as 2 March, hence this check. Temporal would take ten times as long.
-  if (day > daysOfMonth(year, month) || !isUsualYear(value as string)) return undefined;
+  if (day > new Date(Date.UTC(year, month, 0)).getUTCDate() || !isUsualYear(value as string)) return undefined;
   const ms = Date.parse(value as string);
   return Number.isNaN(ms) ? undefined : ms;
 }
-
-const daysOfMonth = (year: number, month: number): number =>
-  month === 2 ? (isLeapYear(year) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31;
-
-const isLeapYear = (year: number): boolean => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
 
 /** The date of a date-time in `zone`; empty if `value` is no date-time with a zone. */
 export function localDay(value: unknown, zone: string): string {
