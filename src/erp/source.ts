@@ -166,11 +166,6 @@ export interface SharedSettings {
   mapping: Mapping;
 }
 
-/** A kind of source: files, sql or http. */
-export interface SourceKind<Settings extends SharedSettings> {
-  open(settings: Settings, context: SourceContext): ErpSource;
-}
-
 /** An open feed. */
 export interface Feed {
   source: ErpSource;

@@ -18,17 +18,6 @@ export interface StableFile extends FileIdentity {
   path: string;
 }
 
-export interface DropFolder {
-  /** Files that have stopped growing, oldest first. If some may still grow, waits once for the settling time. */
-  stableFiles(signal?: AbortSignal): AsyncIterable<StableFile>;
-}
-
-export interface DropFolderOptions {
-  folder: string;
-  settleMs: number;
-  clock: Clock;
-}
-
 /** Leaves room in the 255 bytes of a file name for the time and the extensions of a finished, result or temporary file. */
 const LONGEST_NAME_BYTES = 200;
 
@@ -37,7 +26,8 @@ interface SeenFile extends StableFile {
   since: number;
 }
 
-export function createDropFolder({ folder, settleMs, clock }: DropFolderOptions): DropFolder {
+/** Returns the scan: files that have stopped growing, oldest first. If some may still grow, it waits once for the settling time. */
+export function createFolderScan(folder: string, settleMs: number, clock: Clock) {
   let lastScan = new Map<string, SeenFile>();
 
   async function scan(): Promise<SeenFile[]> {
@@ -58,16 +48,14 @@ export function createDropFolder({ folder, settleMs, clock }: DropFolderOptions)
 
   const isStable = ({ since }: SeenFile): boolean => clock.monotonic() - since >= settleMs;
 
-  return {
-    async *stableFiles(signal) {
-      const first = await scan();
-      const ready = first.filter(isStable);
-      yield* ready;
-      if (ready.length === first.length) return;
-      await clock.sleep(settleMs, signal);
-      const given = new Set(ready.map(({ name }) => name));
-      yield* (await scan()).filter((file) => isStable(file) && !given.has(file.name));
-    },
+  return async function* stableFiles(signal?: AbortSignal): AsyncIterable<StableFile> {
+    const first = await scan();
+    const ready = first.filter(isStable);
+    yield* ready;
+    if (ready.length === first.length) return;
+    await clock.sleep(settleMs, signal);
+    const given = new Set(ready.map(({ name }) => name));
+    yield* (await scan()).filter((file) => isStable(file) && !given.has(file.name));
   };
 }
 

@@ -6,26 +6,7 @@ import { makeFolder, syncFolder } from '../../core/atomic-file.ts';
 import type { ErpFault, FileContent, Outcome } from '../source.ts';
 
 /** An outcome in a result file or an HTTP call. */
-export interface ReportedOutcome {
-  external_code: string;
-  /** ISO instant. */
-  period_start: string | null;
-  state: string;
-  remote_id: number | null;
-  message: string | null;
-  reasons: string[];
-}
-
-export interface FileResult {
-  file: string;
-  read_at: string;
-  finished_at: string;
-  results: ReportedOutcome[];
-  /** Read errors that belong to no item. */
-  faults: { origin: string; reason: string }[];
-}
-
-export const reportedOutcome = (outcome: Outcome): ReportedOutcome => ({
+export const reportedOutcome = (outcome: Outcome) => ({
   external_code: outcome.externalCode,
   period_start: outcome.periodStart,
   state: outcome.state,
@@ -34,31 +15,32 @@ export const reportedOutcome = (outcome: Outcome): ReportedOutcome => ({
   reasons: outcome.reasons ?? [],
 });
 
-type Instants = Pick<FileResult, 'read_at' | 'finished_at'>;
-
 export const resultOf = (
   file: string,
   { readErrors }: FileContent,
   outcomes: readonly Outcome[],
-  instants: Instants,
-): FileResult => ({
+  instants: { read_at: string; finished_at: string },
+) => ({
   file,
   ...instants,
-  results: [...outcomes.map(reportedOutcome), ...unreadItems(readErrors)],
+  results: [...outcomes, ...unreadItems(readErrors)].map(reportedOutcome),
+  /** Read errors that belong to no item. */
   faults: readErrors
     .filter(({ externalCode }) => externalCode === undefined)
     .map(({ origin, reason }) => ({ origin, reason })),
 });
 
+export type FileResult = ReturnType<typeof resultOf>;
+
 /** Items that could not be read are rejected, each with all its reasons. */
-function unreadItems(readErrors: readonly ErpFault[]): ReportedOutcome[] {
+function unreadItems(readErrors: readonly ErpFault[]): Outcome[] {
   const named = readErrors.filter(({ externalCode }) => externalCode !== undefined);
   const byItem = Map.groupBy(named, ({ externalCode, startDay }) => JSON.stringify([externalCode, startDay]));
   return [...byItem.values()].map((own) => ({
-    external_code: own[0]?.externalCode ?? '',
-    period_start: null,
+    externalCode: own[0]?.externalCode ?? '',
+    periodStart: null,
     state: 'rejected',
-    remote_id: null,
+    remoteId: null,
     message: 'could not be read',
     reasons: own.map(({ origin, reason }) => `${origin}: ${reason}`),
   }));

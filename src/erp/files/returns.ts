@@ -11,25 +11,7 @@ import type { SourceContext, StopOutcome } from '../source.ts';
 import { ifExists } from './gone.ts';
 
 /** A stop in a return file or an HTTP call. */
-export interface ReturnedStop {
-  plan_external_code: string;
-  /** ISO instant. */
-  plan_period_start: string | null;
-  point_external_code: string;
-  status: string;
-  executed_at: string | null;
-  reason: string | null;
-  pictures: string[];
-}
-
-interface PlanReturn {
-  plan_external_code: string;
-  /** Absent in a file of an earlier version. */
-  plan_period_start?: string | null;
-  stops: Omit<ReturnedStop, 'plan_external_code' | 'plan_period_start'>[];
-}
-
-export const returnedStop = (stop: StopOutcome): ReturnedStop => ({
+export const returnedStop = (stop: StopOutcome) => ({
   plan_external_code: stop.planExternalCode,
   plan_period_start: stop.planPeriodStart,
   point_external_code: stop.pointExternalCode,
@@ -39,29 +21,29 @@ export const returnedStop = (stop: StopOutcome): ReturnedStop => ({
   pictures: stop.pictures,
 });
 
+interface PlanReturn {
+  plan_external_code: string;
+  /** Absent in a file of an earlier version. */
+  plan_period_start?: string | null;
+  stops: Omit<ReturnType<typeof returnedStop>, 'plan_external_code' | 'plan_period_start'>[];
+}
+
 type ReturnRule = Pick<SourceContext, 'zone' | 'reuseCodes'>;
 
-interface ReturnedPlan {
-  code: string;
-  /** ISO instant. */
-  start: string | null;
-  stops: StopOutcome[];
-}
-
 export async function writeReturns(folder: string, stops: readonly StopOutcome[], rule: ReturnRule): Promise<void> {
-  const plans = new Map<string, ReturnedPlan>();
-  for (const stop of stops) {
-    const { planExternalCode: code, planPeriodStart: start } = stop;
-    const key = JSON.stringify([code, localDay(start, rule.zone)]);
-    const plan = plans.get(key) ?? { code, start, stops: [] };
-    plan.stops.push(stop);
-    plans.set(key, plan);
-  }
-  for (const plan of plans.values()) await writeReturn(folder, plan, rule);
+  const plans = Map.groupBy(stops, ({ planExternalCode, planPeriodStart }) =>
+    JSON.stringify([planExternalCode, localDay(planPeriodStart, rule.zone)]),
+  );
+  for (const own of plans.values()) await writeReturn(folder, own as [StopOutcome, ...StopOutcome[]], rule);
 }
 
-async function writeReturn(folder: string, plan: ReturnedPlan, { zone, reuseCodes }: ReturnRule): Promise<void> {
-  const { code, start, stops } = plan;
+/** All stops are of one plan. */
+async function writeReturn(
+  folder: string,
+  stops: [StopOutcome, ...StopOutcome[]],
+  { zone, reuseCodes }: ReturnRule,
+): Promise<void> {
+  const { planExternalCode: code, planPeriodStart: start } = stops[0];
   const day = localDay(start, zone);
   // The name of a code contains no dot, so the start day cannot collide with a code.
   const name = reuseCodes && day !== '' ? `${safeName(code)}.${day}` : safeName(code);
@@ -98,7 +80,6 @@ function readReturn(text: string, path: string): PlanReturn {
   });
 }
 
-const SAFE = /[A-Za-z0-9_-]/;
 /** Leaves room in the 255 bytes of a file name for an extension and a temporary prefix. */
 const LONGEST_NAME = 150;
 
@@ -107,12 +88,11 @@ const LONGEST_NAME = 150;
  * Letters, digits, `_` and `-` stay; every other byte becomes `%XX`. A long name ends in a digest.
  */
 export function safeName(code: string): string {
-  const name = [...Buffer.from(code.toWellFormed())]
-    .map((byte) => (SAFE.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : escaped(byte)))
-    .join('');
+  const name = encodeURIComponent(code.toWellFormed()).replace(
+    /[.!~*'()]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
   if (name.length > 0 && name.length <= LONGEST_NAME) return name;
   const digest = createHash('sha256').update(code).digest('hex').slice(0, 32);
   return `${name.slice(0, LONGEST_NAME - digest.length - 1)}~${digest}`;
 }
-
-const escaped = (byte: number): string => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;

@@ -16,15 +16,11 @@ export interface FlatColumnsInUse {
 }
 
 /** In a table each row has every column of the header; JSON objects may leave columns out. */
-export interface HeaderOptions {
-  isTable: boolean;
-}
-
 export function columnsInUse(
   kind: FeedKind,
   mapping: ReadyMapping,
   header: readonly string[],
-  { isTable }: HeaderOptions,
+  { isTable }: { isTable: boolean },
 ): FlatColumnsInUse {
   const { types, required } = FLAT_COLUMNS[kind];
   const renamed = new Set(mapping.renames.map(({ path }) => path));

@@ -1,6 +1,6 @@
 // Reads items from rows or JSON records. A wrong header ends the read with its issues. A record that cannot be read is a
 // read error, and the read goes on with the next.
-import { isJsonObject, type Json, type JsonObject } from '../../core/glossary.ts';
+import { isJsonObject, type Json } from '../../core/glossary.ts';
 import { FLAT_COLUMNS } from '../items/fields.ts';
 import { type ItemContext, itemOf, type Reading } from '../items/item.ts';
 import { readCells } from './cell-values.ts';
@@ -43,30 +43,20 @@ export function* readRecords(records: readonly Json[], name: string, context: Re
   const known = new Map<string, FlatColumnsInUse>();
   for (const [i, record] of records.entries()) {
     const origin = `${name} record ${i + 1}`;
-    if (!isJsonObject(record)) yield { readError: { origin, reason: 'is not an object' } };
-    else if (!isFlat) yield itemOf(record, origin, context);
-    else yield* readFlatRecord(record, origin, context, { reader, known });
+    if (!isJsonObject(record)) {
+      yield { readError: { origin, reason: 'is not an object' } };
+    } else if (!isFlat) {
+      yield itemOf(record, origin, context);
+    } else {
+      const header = Object.keys(record);
+      const key = JSON.stringify(header);
+      const columns = known.get(key) ?? columnsInUse(context.kind, context.mapping, header, { isTable: false });
+      known.set(key, columns);
+      for (const reason of columns.issues) yield { readError: { origin, reason } };
+      if (columns.issues.length === 0) yield* reader.push({ origin, cells: columns.pick(record) });
+    }
   }
   yield* reader.end();
-}
-
-interface FlatReading {
-  reader: FlatReader;
-  known: Map<string, FlatColumnsInUse>;
-}
-
-function* readFlatRecord(
-  record: JsonObject,
-  origin: string,
-  context: ReaderContext,
-  flat: FlatReading,
-): Iterable<Reading> {
-  const header = Object.keys(record);
-  const key = JSON.stringify(header);
-  const columns = flat.known.get(key) ?? columnsInUse(context.kind, context.mapping, header, { isTable: false });
-  flat.known.set(key, columns);
-  if (columns.issues.length === 0) yield* flat.reader.push({ origin, cells: columns.pick(record) });
-  else for (const reason of columns.issues) yield { readError: { origin, reason } };
 }
 
 const hasDottedName = (record: Json): boolean =>

@@ -10,7 +10,7 @@ import { isoInstant } from '../../core/time/clock.ts';
 import { inBatches } from '../batches.ts';
 import { readFileInLimits } from '../files/drop-file-reader.ts';
 import {
-  createDropFolder,
+  createFolderScan,
   dropNames,
   type FileIdentity,
   isSameContent,
@@ -31,7 +31,6 @@ import {
   type FileItem,
   type SharedSettings,
   type SourceContext,
-  type SourceKind,
   validItems,
 } from '../source.ts';
 
@@ -46,8 +45,6 @@ export interface FilesSettings extends SharedSettings {
 
 const HOUR_MS = 3_600_000;
 
-export const files: SourceKind<FilesSettings> = { open: openFiles };
-
 interface FileReading {
   reader: ReaderContext;
   log: Log;
@@ -58,10 +55,10 @@ interface FileReading {
 const contentKey = ({ name, size, mtimeMs }: FileIdentity & { name: string }): string =>
   JSON.stringify([name, size, mtimeMs]);
 
-function openFiles(settings: FilesSettings, context: SourceContext): ErpSource {
+export function openFiles(settings: FilesSettings, context: SourceContext): ErpSource {
   const { folder, settleMs } = settings;
   const { kind, zone, reuseCodes, clock, log } = context;
-  const drops = createDropFolder({ folder, settleMs, clock });
+  const stableFiles = createFolderScan(folder, settleMs, clock);
   const mapping = prepareMapping(kind, settings.mapping);
   const reading: FileReading = { reader: { kind, zone, reuseCodes, mapping }, log, contents: new Map() };
   // A return file is read, changed and replaced: two updates at once would lose one.
@@ -73,7 +70,7 @@ function openFiles(settings: FilesSettings, context: SourceContext): ErpSource {
       for (const key of reading.contents.keys()) if (!known.has(key)) reading.contents.delete(key);
       const failures: unknown[] = [];
       try {
-        for await (const file of drops.stableFiles(signal)) {
+        for await (const file of stableFiles(signal)) {
           signal?.throwIfAborted();
           if (known.has(contentKey(file))) continue;
           try {

@@ -1,5 +1,6 @@
 // The `http` source: one address returns JSON records, others take the outcomes. The ERP decides which records it returns.
 // The engine recognises known items by code and content, so no record is marked as taken.
+import { chunks } from '../../core/chunks.ts';
 import { Fatal } from '../../core/errors.ts';
 import type { Json } from '../../core/glossary.ts';
 import { inBatches } from '../batches.ts';
@@ -8,7 +9,7 @@ import { returnedStop } from '../files/returns.ts';
 import { cellAt } from '../rows/flat-columns.ts';
 import { prepareMapping } from '../rows/mapping.ts';
 import { readRecords } from '../rows/row-reader.ts';
-import type { ErpSource, SharedSettings, SourceContext, SourceKind } from '../source.ts';
+import type { ErpSource, SharedSettings, SourceContext } from '../source.ts';
 import { createHttpExchange } from './http-exchange.ts';
 
 export interface HttpSettings extends SharedSettings {
@@ -24,9 +25,7 @@ export interface HttpSettings extends SharedSettings {
 /** Entries per POST. */
 const PAGE = 500;
 
-export const http: SourceKind<HttpSettings> = { open: openHttp };
-
-function openHttp(settings: HttpSettings, context: SourceContext): ErpSource {
+export function openHttp(settings: HttpSettings, context: SourceContext): ErpSource {
   const { kind, zone, reuseCodes } = context;
   const reader = { kind, zone, reuseCodes, mapping: prepareMapping(kind, settings.mapping) };
   const exchange = createHttpExchange(settings.headers, context);
@@ -36,9 +35,7 @@ function openHttp(settings: HttpSettings, context: SourceContext): ErpSource {
 
   async function send(url: string | undefined, name: string, entries: readonly object[]): Promise<void> {
     if (url === undefined) return;
-    for (let at = 0; at < entries.length; at += PAGE) {
-      await exchange.post(url, { kind, [name]: entries.slice(at, at + PAGE) as Json[] });
-    }
+    for (const page of chunks(entries, PAGE)) await exchange.post(url, { kind, [name]: page as Json[] });
   }
 
   return {

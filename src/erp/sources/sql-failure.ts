@@ -7,7 +7,7 @@ interface Meaning {
   what: string;
   code: string;
   hint: string;
-  isTemporary: boolean;
+  isTemporary?: true;
 }
 
 /** By the codes of pg, mssql, mysql2, oracledb, sqlite3 and Node; the first that matches counts. */
@@ -17,14 +17,12 @@ const MEANINGS: readonly Meaning[] = [
     what: 'has no driver installed',
     code: 'erp_driver_missing',
     hint: 'Install the package of the client (pg with pg-query-stream, tedious, oracledb, mysql2 or sqlite3) beside roadbook.',
-    isTemporary: false,
   },
   {
     matches: /^(?:28P01|28000|ELOGIN|ER_ACCESS_DENIED_ERROR|ER_DBACCESS_DENIED_ERROR|ORA-01017|NJS-116)$/,
     what: 'rejected the login',
     code: 'erp_login_refused',
     hint: 'Check user and password of the feed.',
-    isTemporary: false,
   },
   {
     matches:
@@ -39,28 +37,24 @@ const MEANINGS: readonly Meaning[] = [
     what: 'has no such table or column',
     code: 'erp_statement_refused',
     hint: 'Check the names in the statement of the feed.',
-    isTemporary: false,
   },
   {
     matches: /^(?:42P08|42P18)$/,
     what: 'cannot determine the type of a value',
     code: 'erp_statement_refused',
     hint: 'Cast the value in the statement of the feed, for example cast(:message as text).',
-    isTemporary: false,
   },
   {
     matches: /^(?:42501|ER_TABLEACCESS_DENIED_ERROR|ORA-01031|SQLITE_READONLY|SQLITE_PERM)$/,
     what: 'does not permit the statement',
     code: 'erp_statement_refused',
     hint: 'Grant the user of the feed the rights that the statement needs.',
-    isTemporary: false,
   },
   {
     matches: /^(?:SQLITE_CANTOPEN|SQLITE_NOTADB|3D000|ER_BAD_DB_ERROR)$/,
     what: 'does not exist or cannot be opened',
     code: 'erp_database_missing',
     hint: 'Check the name of the database or file in the connection of the feed.',
-    isTemporary: false,
   },
 ];
 
@@ -68,7 +62,6 @@ const OTHERWISE: Omit<Meaning, 'matches'> = {
   what: 'rejected a statement',
   code: 'erp_statement_refused',
   hint: 'Run the statement of the feed in a database client to see its own message.',
-  isTemporary: false,
 };
 
 /** `statement` is the name of the setting: client, query, acknowledge or return. */

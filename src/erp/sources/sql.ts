@@ -3,10 +3,12 @@
 import knex, { type Knex } from 'knex';
 import { Fatal, Retriable, type RoadbookError } from '../../core/errors.ts';
 import { inBatches } from '../batches.ts';
+import { reportedOutcome } from '../files/result.ts';
+import { returnedStop } from '../files/returns.ts';
 import type { Reading } from '../items/item.ts';
 import { prepareMapping } from '../rows/mapping.ts';
 import { type ReaderContext, readTable, type TableRow } from '../rows/row-reader.ts';
-import type { ErpSource, Outcome, SharedSettings, SourceContext, SourceKind, StopOutcome } from '../source.ts';
+import type { ErpSource, Outcome, SharedSettings, SourceContext, StopOutcome } from '../source.ts';
 import { sqlFailure } from './sql-failure.ts';
 
 export interface SqlSettings extends SharedSettings {
@@ -25,9 +27,7 @@ const CONNECT_MS = 15_000;
 type SqlRow = Record<string, unknown>;
 type Bindings = Record<string, string | number | null>;
 
-export const sql: SourceKind<SqlSettings> = { open: openSql };
-
-function openSql(settings: SqlSettings, { kind, zone, reuseCodes }: SourceContext): ErpSource {
+export function openSql(settings: SqlSettings, { kind, zone, reuseCodes }: SourceContext): ErpSource {
   const reader: ReaderContext = { kind, zone, reuseCodes, mapping: prepareMapping(kind, settings.mapping) };
   const database = connect(settings);
 
@@ -183,23 +183,13 @@ async function runEach(
 const separateCasts = (statement: string, bindings: Bindings): string =>
   statement.replace(new RegExp(`::(?=(?:${Object.keys(bindings).join('|')})\\b)`, 'g'), ':: ');
 
-const outcomeBindings = ({ externalCode, periodStart, state, remoteId, message, reasons }: Outcome): Bindings => ({
-  external_code: externalCode,
-  period_start: periodStart,
-  state,
-  remote_id: remoteId,
-  message: [message, ...(reasons ?? [])].filter((part) => part !== null && part !== '').join('; ') || null,
-});
+function outcomeBindings(outcome: Outcome): Bindings {
+  const { reasons, ...bindings } = reportedOutcome(outcome);
+  const message = [bindings.message, ...reasons].filter((part) => part !== null && part !== '').join('; ') || null;
+  return { ...bindings, message };
+}
 
-const stopBindings = (stop: StopOutcome): Bindings => ({
-  plan_external_code: stop.planExternalCode,
-  plan_period_start: stop.planPeriodStart,
-  point_external_code: stop.pointExternalCode,
-  status: stop.status,
-  executed_at: stop.executedAt,
-  reason: stop.reason,
-  pictures: stop.pictures.join(' '),
-});
+const stopBindings = (stop: StopOutcome): Bindings => ({ ...returnedStop(stop), pictures: stop.pictures.join(' ') });
 
 function checkReading(reading: Reading): string {
   if ('item' in reading) return 'The query of the ERP works, and its rows can be read.';
