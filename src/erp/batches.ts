@@ -3,7 +3,7 @@
 // each could be half a plan. Only the first read errors are listed: a file of some megabytes may contain millions. The codes
 // of one read stay in memory, so their number is limited.
 import { yieldToEventLoop } from '../core/event-loop.ts';
-import { LARGEST_ITEM, MOST_ITEM_ERRORS, type Reading, TOO_LARGE, unreadItem } from './items/item.ts';
+import { inSizeLimit, LARGEST_ITEM, MOST_ITEM_ERRORS, type Reading } from './items/item.ts';
 import { type ErpBatch, type ErpFault, invalidates, type SourceContext } from './source.ts';
 
 /** Items and read errors per batch. */
@@ -88,13 +88,6 @@ const emptyBatch = (name: string, part: number): ErpBatch => ({
   items: [],
   faults: [],
 });
-
-/** The reading, or the read error of an item that is too large, with its size in characters. */
-function inSizeLimit(reading: Reading): [Reading, size: number] {
-  const size = JSON.stringify(reading).length;
-  if ('readError' in reading || size <= LARGEST_ITEM) return [reading, size];
-  return [unreadItem(reading.item, TOO_LARGE), 0];
-}
 
 /** Counts the read errors of each item and start day. One listed error is enough to invalidate the item. */
 function createErrorLimit(): (readError: ErpFault) => boolean {

@@ -5,7 +5,6 @@ import type { JsonObject } from '../core/glossary.ts';
 import type { Log } from '../core/log.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { FeedKind } from './feed-kinds.ts';
-import type { Mapping } from './rows/mapping.ts';
 
 /** One item to push, in canonical form. It is not validated yet (`validateItem`). */
 export interface ErpItem {
@@ -77,11 +76,8 @@ export interface TakenFile extends FileMark {
   readAt: string;
 }
 
-export interface FileItem {
-  externalCode: string;
-  /** The start day of the item as it was read; may be empty. */
-  startDay: string;
-}
+/** The start day is that of the item as it was read; it may be empty. */
+export type FileItem = Pick<ErpItem, 'externalCode' | 'startDay'>;
 
 export interface FileContent {
   /** In the order of the file, without items that a read error invalidates. */
@@ -159,11 +155,6 @@ export interface SourceContext {
   log: Log;
   /** For the jitter of retries, in [0, 1). */
   random: () => number;
-}
-
-/** The settings that every feed has. */
-export interface SharedSettings {
-  mapping: Mapping;
 }
 
 /** An open feed. */

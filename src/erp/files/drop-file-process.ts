@@ -1,7 +1,7 @@
 // The child process that reads one dropped file (drop-file-reader.ts). It sends nothing before it has read the file to its
 // end, so that a file beyond the limits gives no item. Then it sends one bounded chunk per request.
 
-import { LARGEST_ITEM, type Reading, TOO_LARGE, unreadItem } from '../items/item.ts';
+import { inSizeLimit } from '../items/item.ts';
 import { readDropFile } from './drop-file.ts';
 import type { ReaderRequest, ReaderResponse } from './drop-file-reader.ts';
 
@@ -30,7 +30,7 @@ async function readChunks({ file, context }: Extract<ReaderRequest, { file: unkn
   const all = [chunk];
   let size = 0;
   for await (const reading of readDropFile(file, context)) {
-    const text = boundedText(reading);
+    const text = JSON.stringify(inSizeLimit(reading)[0]);
     if (size + text.length > LARGEST_CHUNK) {
       chunk = [];
       all.push(chunk);
@@ -40,10 +40,4 @@ async function readChunks({ file, context }: Extract<ReaderRequest, { file: unkn
     size += text.length;
   }
   return all;
-}
-
-function boundedText(reading: Reading): string {
-  const text = JSON.stringify(reading);
-  if ('readError' in reading || text.length <= LARGEST_ITEM) return text;
-  return JSON.stringify(unreadItem(reading.item, TOO_LARGE));
 }

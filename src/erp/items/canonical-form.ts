@@ -6,9 +6,8 @@ import { stableJsonWithoutNulls } from '../../core/text/stable-json.ts';
 import type { FeedKind } from '../feed-kinds.ts';
 import type { ErpItem } from '../source.ts';
 import { DATA_FIELDS, type FieldTable, type FieldType, OPTION_FIELDS } from './fields.ts';
-import { documentText, plateText } from './identifiers.ts';
 import { zonedMoment } from './moments.ts';
-import { pointTypeName } from './point-types.ts';
+import { documentText, plateText, pointTypeName } from './value-forms.ts';
 
 export const canonicalData = (kind: FeedKind, data: JsonObject, zone: string): JsonObject =>
   objectForm(DATA_FIELDS[kind], data, zone);

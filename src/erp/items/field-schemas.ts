@@ -6,9 +6,8 @@ import { isJsonObject } from '../../core/glossary.ts';
 import { isCpf } from '../../core/text/redaction.ts';
 import { isStorable, isStorableJson } from '../../core/text/storable-text.ts';
 import type { FieldTable, FieldType } from './fields.ts';
-import { PLATE } from './identifiers.ts';
 import { FIRST_YEAR, LAST_YEAR, momentMs } from './moments.ts';
-import { POINT_TYPE_NAMES } from './point-types.ts';
+import { PLATE, POINT_TYPE_NAMES } from './value-forms.ts';
 
 export const UNSTORABLE = 'contains a NUL or half a character, which databases cannot store';
 

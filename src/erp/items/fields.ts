@@ -154,19 +154,22 @@ export const DATA_FIELDS: Readonly<Record<FeedKind, FieldTable>> = {
   itineraries: ITINERARY_FIELDS,
 };
 
-const prefixed = (prefix: string, { types }: FieldTable): Fields =>
-  Object.fromEntries(Object.entries(types).map(([name, type]) => [`${prefix}.${name}`, type]));
+/** The fields of an object and of the objects in it, by path. */
+function pathsOf({ types, objects = {} }: FieldTable, prefix = ''): Fields {
+  const own = Object.entries(types).map(([name, type]) => [prefix + name, type]);
+  const nested = Object.entries(objects).map(([name, table]) => pathsOf(table, `${prefix}${name}.`));
+  return Object.assign(Object.fromEntries(own), ...nested);
+}
 
 /** The columns of flat rows by canonical path, and the required columns. */
 export const FLAT_COLUMNS: Readonly<Record<FeedKind, FieldTable>> = {
   route_plans: {
     types: {
-      ...prefixed('plan', PLAN_FIELDS),
-      ...prefixed('entity', ENTITY_FIELDS),
-      ...prefixed('options', OPTION_FIELDS),
-      ...prefixed('point', POINT_FIELDS),
-      ...prefixed('point.time_window', WINDOW_FIELDS),
-      ...prefixed('item', ITEM_FIELDS),
+      ...pathsOf(PLAN_FIELDS, 'plan.'),
+      ...pathsOf(ENTITY_FIELDS, 'entity.'),
+      ...pathsOf(OPTION_FIELDS, 'options.'),
+      ...pathsOf(POINT_FIELDS, 'point.'),
+      ...pathsOf(ITEM_FIELDS, 'item.'),
     },
     required: [
       ...PLAN_FIELDS.required.map((name) => `plan.${name}`),
@@ -174,11 +177,7 @@ export const FLAT_COLUMNS: Readonly<Record<FeedKind, FieldTable>> = {
     ],
   },
   points_of_interest: {
-    types: {
-      external_code: 'text',
-      ...POINT_OF_INTEREST_FIELDS.types,
-      ...prefixed('point_of_interest_category', CATEGORY_FIELDS),
-    },
+    types: { external_code: 'text', ...pathsOf(POINT_OF_INTEREST_FIELDS) },
     required: POINT_OF_INTEREST_FIELDS.required,
   },
   agents: { types: { external_code: 'text', ...AGENT_FIELDS.types }, required: AGENT_FIELDS.required },

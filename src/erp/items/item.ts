@@ -72,6 +72,13 @@ export const unreadItem = (
   reason: string,
 ): Reading => ({ readError: { origin, externalCode, ...(startDay !== '' && { startDay }), reason } });
 
+/** The reading, or the read error of an item that is too large, with its size in characters. */
+export function inSizeLimit(reading: Reading): [Reading, size: number] {
+  const size = JSON.stringify(reading).length;
+  if ('readError' in reading || size <= LARGEST_ITEM) return [reading, size];
+  return [unreadItem(reading.item, TOO_LARGE), 0];
+}
+
 /** Many ERPs number their items, so a number is a code too. */
 function codeText(value: unknown): string {
   if (typeof value === 'number') return String(value);

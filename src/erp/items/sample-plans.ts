@@ -12,12 +12,6 @@ export interface SampleOptions {
   plates: readonly string[];
 }
 
-export interface SampleFile {
-  name: string;
-  /** JSON. */
-  text: string;
-}
-
 const PLANS = 2;
 const START_HOURS = [8, 13];
 const PLAN_HOURS = 4;
@@ -36,7 +30,8 @@ const STOPS: readonly (readonly [type: string, latitude: number, longitude: numb
   ['Chegada', -23.5338, -46.639],
 ];
 
-export function samplePlans(options: SampleOptions): SampleFile {
+/** The name of the file and its text. */
+export function samplePlans(options: SampleOptions) {
   const today = Temporal.Instant.fromEpochMilliseconds(options.nowMs).toZonedDateTimeISO(options.zone).toPlainDate();
   const day = today.add({ days: 1 });
   const plans = Array.from({ length: PLANS }, (_, index) => samplePlan(index, day, options));

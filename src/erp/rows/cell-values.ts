@@ -2,7 +2,7 @@
 // that a cell breaks, never the cell's content.
 import type { Json, JsonObject } from '../../core/glossary.ts';
 import type { Fields, FieldType } from '../items/fields.ts';
-import { documentText } from '../items/identifiers.ts';
+import { documentText } from '../items/value-forms.ts';
 
 export type CellReading = { value: Json } | { issue: string };
 

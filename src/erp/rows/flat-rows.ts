@@ -16,10 +16,10 @@ export interface FlatRow {
 
 export type Folded = { plan: JsonObject; options: JsonObject; origin: string } | { readError: ErpFault };
 
-export interface PlanFold {
-  /** Adds a row. Returns the previous plan if this row begins a new one. */
-  push(row: FlatRow): Folded[];
-  end(): Folded[];
+export interface RowFold<T> {
+  /** Adds a row. Returns the previous item if this row begins a new one. */
+  push(row: FlatRow): T[];
+  end(): T[];
 }
 
 type Section = 'plan' | 'entity' | 'options' | 'point' | 'item';
@@ -49,7 +49,7 @@ interface PlanDraft {
 type FoldContext = Pick<SourceContext, 'zone' | 'reuseCodes'>;
 
 /** `fill` holds the values of absent fields, by canonical path. */
-export function createPlanFold(fill: JsonObject, { zone, reuseCodes }: FoldContext): PlanFold {
+export function createPlanFold(fill: JsonObject, { zone, reuseCodes }: FoldContext): RowFold<Folded> {
   const defaults = sectionsOf(fill);
   let draft: PlanDraft | undefined;
 

@@ -5,7 +5,7 @@ import { FLAT_COLUMNS } from '../items/fields.ts';
 import { type ItemContext, itemOf, type Reading } from '../items/item.ts';
 import { readCells } from './cell-values.ts';
 import { type Cells, columnsInUse, type FlatColumnsInUse } from './flat-columns.ts';
-import { createPlanFold, type FlatRow, type Folded, nestedFields } from './flat-rows.ts';
+import { createPlanFold, type FlatRow, type Folded, nestedFields, type RowFold } from './flat-rows.ts';
 import type { ReadyMapping } from './mapping.ts';
 
 export interface ReaderContext extends ItemContext {
@@ -62,12 +62,7 @@ export function* readRecords(records: readonly Json[], name: string, context: Re
 const hasDottedName = (record: Json): boolean =>
   isJsonObject(record) && Object.keys(record).some((name) => name.includes('.'));
 
-interface FlatReader {
-  push(row: FlatRow): Iterable<Reading>;
-  end(): Iterable<Reading>;
-}
-
-function flatReader(context: ReaderContext): FlatReader {
+function flatReader(context: ReaderContext): RowFold<Reading> {
   const { kind, mapping } = context;
   if (kind !== 'route_plans') return { push: (row) => recordOf(row, context), end: () => [] };
   const fold = createPlanFold(mapping.fill, context);

@@ -20,7 +20,7 @@ import { finishFile, removeExpired } from '../files/finish.ts';
 import { ifExists, isGone } from '../files/gone.ts';
 import { appendLateResults } from '../files/result.ts';
 import { writeReturns } from '../files/returns.ts';
-import { prepareMapping } from '../rows/mapping.ts';
+import { type Mapping, prepareMapping } from '../rows/mapping.ts';
 import type { ReaderContext } from '../rows/row-reader.ts';
 import {
   type DroppedFiles,
@@ -29,13 +29,13 @@ import {
   type ErpSource,
   type FileContent,
   type FileItem,
-  type SharedSettings,
   type SourceContext,
   validItems,
 } from '../source.ts';
 
-export interface FilesSettings extends SharedSettings {
+export interface FilesSettings {
   source: 'files';
+  mapping: Mapping;
   folder: string;
   /** How long a file must stay unchanged before it is read. */
   settleMs: number;

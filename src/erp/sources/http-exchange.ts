@@ -9,12 +9,7 @@ import { parseJson } from '../formats/json-text.ts';
 import { Unreadable } from '../formats/text-decoding.ts';
 import type { SourceContext } from '../source.ts';
 
-export interface HttpExchange {
-  get(url: string, signal?: AbortSignal): Promise<Json>;
-  post(url: string, body: Json): Promise<void>;
-}
-
-export const MOST_BODY_BYTES = 64 * 1024 * 1024;
+const MOST_BODY_BYTES = 64 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
 const LONGEST_PAUSE_MS = 60_000;
 const MOST_REDIRECTS = 3;
@@ -23,7 +18,7 @@ const POLICY: RetryPolicy = { attempts: 4, baseMs: 500, capMs: 10_000, deadlineM
 export function createHttpExchange(
   headers: Readonly<Record<string, string>>,
   { clock, random }: Pick<SourceContext, 'clock' | 'random'>,
-): HttpExchange {
+) {
   let client: Promise<Got> | undefined;
   const send = (url: string, body: Json | undefined, signal?: AbortSignal): Promise<Buffer> =>
     retry(
@@ -38,7 +33,7 @@ export function createHttpExchange(
     );
 
   return {
-    async get(url, signal) {
+    async get(url: string, signal?: AbortSignal): Promise<Json> {
       const text = (await send(url, undefined, signal)).toString('utf8');
       try {
         return parseJson(text);
@@ -50,7 +45,7 @@ export function createHttpExchange(
         });
       }
     },
-    post: async (url, body) => {
+    async post(url: string, body: Json): Promise<void> {
       await send(url, body);
     },
   };

@@ -7,13 +7,14 @@ import { inBatches } from '../batches.ts';
 import { reportedOutcome } from '../files/result.ts';
 import { returnedStop } from '../files/returns.ts';
 import { cellAt } from '../rows/flat-columns.ts';
-import { prepareMapping } from '../rows/mapping.ts';
+import { type Mapping, prepareMapping } from '../rows/mapping.ts';
 import { readRecords } from '../rows/row-reader.ts';
-import type { ErpSource, SharedSettings, SourceContext } from '../source.ts';
+import type { ErpSource, SourceContext } from '../source.ts';
 import { createHttpExchange } from './http-exchange.ts';
 
-export interface HttpSettings extends SharedSettings {
+export interface HttpSettings {
   source: 'http';
+  mapping: Mapping;
   url: string;
   headers: Readonly<Record<string, string>>;
   /** Dotted path to the list; empty if the answer itself is the list. */

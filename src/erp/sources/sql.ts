@@ -6,13 +6,14 @@ import { inBatches } from '../batches.ts';
 import { reportedOutcome } from '../files/result.ts';
 import { returnedStop } from '../files/returns.ts';
 import type { Reading } from '../items/item.ts';
-import { prepareMapping } from '../rows/mapping.ts';
+import { type Mapping, prepareMapping } from '../rows/mapping.ts';
 import { type ReaderContext, readTable, type TableRow } from '../rows/row-reader.ts';
-import type { ErpSource, Outcome, SharedSettings, SourceContext, StopOutcome } from '../source.ts';
+import type { ErpSource, Outcome, SourceContext, StopOutcome } from '../source.ts';
 import { sqlFailure } from './sql-failure.ts';
 
-export interface SqlSettings extends SharedSettings {
+export interface SqlSettings {
   source: 'sql';
+  mapping: Mapping;
   /** A knex client: pg, mssql, mysql2, oracledb, sqlite3, … */
   client: string;
   connection: string | Record<string, unknown>;
