@@ -31,7 +31,7 @@ export function createSpool<T>(): Spool<T> {
         return;
       }
       file ??= await unlinkedFile();
-      await file.appendFile(`${JSON.stringify(part)}\n`);
+      await file.appendFile(`${oneLine(part)}\n`);
     },
     async *drain() {
       if (first !== undefined) yield first;
@@ -43,6 +43,10 @@ export function createSpool<T>(): Spool<T> {
     clear,
   };
 }
+
+/** JSON may contain U+2028 and U+2029, and a reader of lines takes them for line ends. */
+const oneLine = (part: unknown): string =>
+  JSON.stringify(part).replace(/[\u2028\u2029]/g, (end) => `\\u${end.charCodeAt(0).toString(16)}`);
 
 async function unlinkedFile(): Promise<FileHandle> {
   const path = join(tmpdir(), `roadbook-${randomUUID()}`);
