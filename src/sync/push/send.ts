@@ -1,6 +1,8 @@
-// Sends the entries that a read-back cleared, several at a time. Entries are claimed in batches, and a claim is on disk
-// before the first byte is sent. The same transaction stores the outcomes so far. A crash leaves about two batches to read
+// Sends the entries that a read-back cleared, in batches, several entries at a time. The claim of a batch is on disk before
+// its first byte is sent; the same transaction stores the outcomes of the batch before. A crash leaves one batch to read
 // back.
+import PQueue from 'p-queue';
+import { chunks } from '../../core/chunks.ts';
 import type { Transaction } from '../../warehouse/engine.ts';
 import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { entriesByKey, holdersOf } from '../../warehouse/outbox/queries.ts';
@@ -10,8 +12,6 @@ import { type Answer, afterSend, factsOf, type Outcome, type Sent, storeOutcomes
 import type { Cleared } from './read-back.ts';
 
 const BATCH = 256;
-/** The next batch is claimed when so many entries are left: a claim takes about as long as sending them. */
-const LOW = 192;
 
 interface Claimed {
   entry: OutboxEntry;
@@ -19,71 +19,42 @@ interface Claimed {
   before: OutboxEntry;
 }
 
-export interface SendResult {
-  /** At least one request was sent. */
-  hasSent: boolean;
-  /** No further send can succeed in this run. */
-  serviceIsAway: boolean;
-}
-
-export async function sendCleared(push: PushRun, cleared: readonly Cleared[]): Promise<SendResult> {
-  const { context } = push;
-  const { concurrency } = context.dependencies;
-  const waiting = [...cleared];
-  const claimed: Claimed[] = [];
-  const done: Sent[] = [];
-  const stop = new AbortController();
-  const result: SendResult = { hasSent: false, serviceIsAway: false };
-  let refilling: Promise<void> | undefined;
-  let broken: { error: unknown } | undefined;
+export async function sendCleared(push: PushRun, cleared: readonly Cleared[]) {
+  const { signal, dependencies } = push.context;
+  const { concurrency } = dependencies;
+  const queue = new PQueue({ concurrency });
+  let done: Sent[] = [];
   let failedInARow = 0;
+  let isStopped = false;
+  /** At least one request was sent. */
+  let hasSent = false;
+  /** No further send can succeed in this run. */
+  let serviceIsAway = false;
 
-  const mayGoOn = (): boolean => !context.signal.aborted && !stop.signal.aborted;
+  const mayGoOn = (): boolean => !signal.aborted && !isStopped;
 
-  /** Claims the next batch, one transaction at a time. Meanwhile the slots send entries that are already claimed. */
-  function refill(): Promise<void> {
-    refilling ??= (async () => {
-      while (claimed.length <= LOW && waiting.length > 0 && mayGoOn()) {
-        const ended = done.slice();
-        claimed.push(...(await exchange(push, ended, waiting.splice(0, BATCH))));
-        // Remove only the outcomes that were stored; the last transaction stores the rest.
-        done.splice(0, ended.length);
-      }
-    })()
-      .catch((error: unknown) => {
-        broken ??= { error };
-        stop.abort();
-      })
-      .finally(() => {
-        refilling = undefined;
-      });
-    return refilling;
+  async function send(claimed: Claimed): Promise<void> {
+    const sent = mayGoOn() ? await sendOne(push, claimed) : released(claimed);
+    done.push(sent);
+    failedInARow = sent.failure === undefined ? 0 : failedInARow + 1;
+    // Stop if the service no longer accepts anything.
+    if (sent.stop || failedInARow > 2 * concurrency) isStopped = true;
+    if (sent.stop && sent.entry.next_attempt_at !== null) serviceIsAway = true;
+    if (sent.attempt !== undefined && sent.attempt.outcome !== 'not-sent') hasSent = true;
   }
 
-  async function slot(): Promise<void> {
-    while (mayGoOn()) {
-      if (claimed.length <= LOW && waiting.length > 0) void refill();
-      const next = claimed.shift();
-      if (next === undefined) {
-        if (refilling === undefined) return;
-        await refilling;
-        continue;
-      }
-      const sent = await sendOne(push, next);
-      done.push(sent);
-      failedInARow = sent.failure === undefined ? 0 : failedInARow + 1;
-      if (sent.attempt?.outcome !== 'not-sent') result.hasSent = true;
-      // Stop if the service no longer accepts anything.
-      if (sent.stop || failedInARow > 2 * concurrency) stop.abort();
-      if (sent.stop && sent.entry.next_attempt_at !== null) result.serviceIsAway = true;
+  try {
+    for (const batch of chunks(cleared, BATCH)) {
+      if (!mayGoOn()) break;
+      const claimed = await exchange(push, done, batch);
+      done = [];
+      await queue.addAll(claimed.map((each) => () => send(each)));
     }
+  } finally {
+    // If the next batch could not be claimed, the outcomes of the last one are not stored yet either.
+    await exchange(push, done, []);
   }
-
-  await Promise.all(Array.from({ length: concurrency }, slot));
-  await refilling;
-  await exchange(push, [...done, ...claimed.map(released)], []);
-  if (broken !== undefined) throw broken.error;
-  return result;
+  return { hasSent, serviceIsAway };
 }
 
 /** Returns a claimed entry that was not sent to its earlier state. */
