@@ -1,14 +1,11 @@
 // Describes one kind of item to the push engine: its key at the service, and the calls that list, create and change it.
 // A kind interprets an answer; the engine decides what follows from it.
-
 import type { RoadbookError } from '../../core/errors.ts';
 import { type JsonObject, noCounts } from '../../core/glossary.ts';
 import { PRIORITY } from '../../core/rate/limiter.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import type { FeedKind } from '../../erp/feed-kinds.ts';
-import type { Feed } from '../../erp/source.ts';
 import type { Endpoint } from '../../fleet/endpoint.ts';
-import type { Engine } from '../../warehouse/engine.ts';
 import { type OutboxEntry, type Place, placeOf } from '../../warehouse/outbox/entry.ts';
 import type { Period } from '../../warehouse/outbox/queries.ts';
 import { type Digest, personalDigest } from '../../warehouse/privacy/personal-digest.ts';
@@ -69,60 +66,37 @@ export interface PushKind {
 }
 
 /** Shared by all steps of one run. */
-export interface PushRun {
-  kind: PushKind;
-  feed: Feed;
-  settings: PushSettings;
-  context: RunContext;
-  engine: Engine;
-  call: ServiceCall;
-  digest: Digest;
-  failures: RoadbookError[];
-  /** Adds a failure to the run, and logs it with a message. */
-  report(failure: RoadbookError, message: string, fields?: object): void;
-  /** The current ISO instant. */
-  now(): string;
-  /** The ISO instant `ms` before now. */
-  ago(ms: number): string;
-}
+export type PushRun = NonNullable<Awaited<ReturnType<typeof openPush>>>;
 
 /** Undefined if the configuration has no feed of the kind. */
-export async function openPush(kind: PushKind, context: RunContext): Promise<PushRun | undefined> {
+export async function openPush(kind: PushKind, context: RunContext) {
   const { dependencies, counts, signal, options, log } = context;
+  const { engine, fleet, clock } = dependencies;
   const feed = await dependencies.erp(kind.feed);
   if (feed === undefined) {
     log.debug({ feed: kind.feed }, 'no feed in the configuration; nothing to do');
     return undefined;
   }
-  const ago = (ms: number): string => isoInstant(dependencies.clock.now() - ms);
+  /** The ISO instant `ms` before now. */
+  const ago = (ms: number): string => isoInstant(clock.now() - ms);
   const now = (): string => ago(0);
   const onRequest = () => void counts.requests++;
   const onRetry = () => void counts.retries++;
+  const call: ServiceCall = (endpoint, request) =>
+    fleet.call(endpoint, request, { signal, priority: PRIORITY.push, onRequest, onRetry });
   const failures: RoadbookError[] = [];
-  return {
-    kind,
-    feed,
-    settings: options as unknown as PushSettings,
-    context,
-    engine: dependencies.engine,
-    call: (endpoint, request) =>
-      dependencies.fleet.call(endpoint, request, { signal, priority: PRIORITY.push, onRequest, onRetry }),
-    digest: await personalDigest(dependencies.engine, now()),
-    failures,
-    report(failure, message, fields) {
-      log.warn({ err: failure, ...fields }, message);
-      failures.push(failure);
-    },
-    now,
-    ago,
+  /** Adds a failure to the run, and logs it with a message. */
+  const report = (failure: RoadbookError, message: string, fields?: object): void => {
+    log.warn({ err: failure, ...fields }, message);
+    failures.push(failure);
   };
+  const digest = await personalDigest(engine, now());
+  const settings = options as unknown as PushSettings;
+  return { kind, feed, settings, context, engine, call, digest, failures, report, now, ago };
 }
 
 /** For a preview: the run is not recorded. */
-export const openUnrecorded = (
-  kind: PushKind,
-  context: Pick<RunContext, 'job' | 'options' | 'dependencies'>,
-): Promise<PushRun | undefined> => {
+export const openUnrecorded = (kind: PushKind, context: Pick<RunContext, 'job' | 'options' | 'dependencies'>) => {
   const unrecorded = { runId: '', counts: noCounts(), signal: new AbortController().signal };
   return openPush(kind, { ...context, ...unrecorded, log: context.dependencies.log });
 };

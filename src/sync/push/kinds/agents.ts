@@ -28,8 +28,6 @@ export const agentKind: PushKind = {
     const found = remoteRecords([...agents, ...others], (record) => keyOf(record, digest));
     return found.map((each) => ({ ...each, list: isAgent.has(each.id) ? 'agents' : 'drivers' }));
   },
-  async create(call, { data }) {
-    return judgeWritten(await call(createAgent, { data }));
-  },
+  create: async (call, { data }) => judgeWritten(await call(createAgent, { data })),
   isSame: (record, { name }) => name === undefined || record.name === undefined || record.name === name,
 };

@@ -32,11 +32,7 @@ export const itineraryKind: PushKind = {
       periodBetween(record.date_time_start, record.date_time_end),
     );
   },
-  async create(call, { data }) {
-    return judgeWritten(await call(createItinerary, { data }));
-  },
-  async change(call, id, { data }) {
-    return judgeWritten(await call(changeItinerary, { id, data: changeOf(data) }));
-  },
+  create: async (call, { data }) => judgeWritten(await call(createItinerary, { data })),
+  change: async (call, id, { data }) => judgeWritten(await call(changeItinerary, { id, data: changeOf(data) })),
   isSame: (record, data) => Object.entries(changeOf(data)).every(([name, value]) => isSameValue(record[name], value)),
 };

@@ -16,12 +16,8 @@ export const pointOfInterestKind: PushKind = {
     const includes = ['point_of_interest_category'];
     return remoteRecords(await call(pointsOfInterest, { includes }), titleOf);
   },
-  async create(call, { data }) {
-    return judgeWritten(await call(createPointOfInterest, { data }));
-  },
-  async change(call, id, { data }) {
-    return judgeWritten(await call(changePointOfInterest, { id, data }));
-  },
+  create: async (call, { data }) => judgeWritten(await call(createPointOfInterest, { data })),
+  change: async (call, id, { data }) => judgeWritten(await call(changePointOfInterest, { id, data })),
   isSame: (record, data) =>
     Object.entries(withCategory(data)).every(([name, value]) => isSameValue(withCategory(record)[name], value)),
 };

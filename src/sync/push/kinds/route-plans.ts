@@ -20,9 +20,7 @@ export const routePlanKind: PushKind = {
     const request = period === undefined ? {} : { begin_date: period.start, end_date: period.end };
     return remoteRecords(await call(routePlans, request), codeOf, periodOf);
   },
-  async create(call, { data, options }) {
-    return judgeImport(await call(importRoutePlan, { ...options, data } as never));
-  },
+  create: async (call, { data, options }) => judgeImport(await call(importRoutePlan, { ...options, data } as never)),
   // The service computes its own times and stops, so only the period can be compared.
   isSame: (record, { date_time_start, date_time_end }) =>
     isSameValue(record.date_time_start, date_time_start ?? null) &&
