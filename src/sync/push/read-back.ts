@@ -107,7 +107,7 @@ async function readWindow(
   window: Window<DueEntry>,
   narrow: Narrow,
 ): Promise<Cleared[]> {
-  const shown = await listed(push, window.search);
+  const shown = await listed(push, window.search, window.entries.some(needsProof));
   // Most entries are new, and the listing shows no record with their key.
   const isNew = (entry: DueEntry): boolean =>
     entry.state === 'ready' && !wasSent(entry) && !shown.byKey.has(entry.remote_key) && !mayBeTruncated(shown);
@@ -126,35 +126,25 @@ interface Shown extends Listing {
   search: Period | undefined;
   /** When the listing started, by the service's clock: if the local clock is set, the jump must not count as waiting. */
   listedAt: string;
-  /** Why absence from the listing proves nothing; undefined if the listing is conclusive. */
-  doubt(list: string | undefined): Promise<string | undefined>;
-  /** Identifiers of records that were matched to an entry. */
-  assigned: Set<number>;
+  /** Records that the listing has to show; read only for a proof of absence. */
+  known: readonly queries.ControlRecord[];
+  /** The listing is empty, and the same call shows records for another period: the period is empty. */
+  isEmptyPeriod: boolean;
 }
 
-async function listed(push: PushRun, search: Period | undefined): Promise<Shown> {
+async function listed(push: PushRun, search: Period | undefined, mustProve: boolean): Promise<Shown> {
   const { kind, engine, call, digest } = push;
   const { clock, fleet } = push.context.dependencies;
   const acceptedBefore = push.ago(push.settings.settle);
   const began = clock.monotonic();
   const records = await kind.list(call, search, digest);
-  const listing = indexed(records);
-  let known: Promise<queries.ControlRecord[]> | undefined;
-  let isElsewhere: Promise<boolean> | undefined;
-  return {
-    ...listing,
-    search,
-    listedAt: push.ago((fleet.clockSkewMs() ?? 0) + clock.monotonic() - began),
-    async doubt(list) {
-      known ??= engine.read((sql) => queries.controlRecords(sql, kind.feed, search, acceptedBefore));
-      const doubt = doubtOf(listing, await known, list);
-      if (doubt === undefined || search === undefined || records.length + (await known).length > 0) return doubt;
-      // An empty period is conclusive only if the same call shows records for another period.
-      isElsewhere ??= showsRecordsElsewhere(push, search);
-      return (await isElsewhere) ? undefined : doubt;
-    },
-    assigned: new Set(),
-  };
+  const listedAt = push.ago((fleet.clockSkewMs() ?? 0) + clock.monotonic() - began);
+  const known = mustProve
+    ? await engine.read((sql) => queries.controlRecords(sql, kind.feed, search, acceptedBefore))
+    : [];
+  const mayBeEmpty = mustProve && search !== undefined && records.length + known.length === 0;
+  const isEmptyPeriod = mayBeEmpty && (await showsRecordsElsewhere(push, search));
+  return { ...indexed(records), search, listedAt, known, isEmptyPeriod };
 }
 
 /** How far the control listing extends around an empty period, if no entry was ever shown. */
@@ -179,24 +169,28 @@ async function answered<T>({ context, failures, report }: PushRun, ask: () => Pr
   }
 }
 
-/** Lists the entry's own period, if the shared listing proves nothing; undefined if that is not possible either. */
-type Narrow = (entry: OutboxEntry) => Promise<Shown | undefined>;
-
 /** Most narrow listings of one read-back. */
 const MOST_NARROW = 100;
 /** Some services omit records on the edge of the period. */
 const EDGE_MS = 60_000;
 
-function narrowListings(push: PushRun): Narrow {
+type Narrow = ReturnType<typeof narrowListings>;
+
+/** Lists the entry's own period, if the shared listing proves nothing; undefined if that is not possible either. */
+function narrowListings(push: PushRun) {
   const known = new Map<string, Promise<Shown | undefined>>();
-  return async ({ period_start: start, period_end: end }) => {
+  return async (entry: OutboxEntry): Promise<Shown | undefined> => {
+    const { period_start: start, period_end: end } = entry;
     if (start === null || end === null) return undefined;
-    const name = `${start} ${end}`;
-    if (!known.has(name) && known.size < MOST_NARROW)
+    const mustProve = needsProof(entry);
+    const name = `${start} ${end} ${mustProve}`;
+    if (!known.has(name) && known.size < MOST_NARROW) {
+      const own = padded({ start, end }, EDGE_MS);
       known.set(
         name,
-        answered(push, () => listed(push, padded({ start, end }, EDGE_MS))),
+        answered(push, () => listed(push, own, mustProve)),
       );
+    }
     return known.get(name);
   };
 }
@@ -224,8 +218,10 @@ async function judge(
   for (const entry of entries) {
     const payload = payloadOf(entry);
     const decision = await decisionFor(push, entry, payload?.data, shown, owners, narrow);
-    if (decision.is === 'found' && contested.has(entry.remote_key)) continue;
-    if (decision.is === 'found') shown.assigned.add(decision.record.id);
+    if (decision.is === 'found') {
+      if (contested.has(entry.remote_key)) continue;
+      owners.set(decision.record.id, entry);
+    }
     if (decision.is === 'clear') cleared.push(entry);
     const outcome = afterReadBack(entry, decision, facts, payload && nextPlace(entry, payload));
     if (outcome !== undefined) outcomes.push(outcome);
@@ -253,20 +249,17 @@ async function decisionFor(
   narrow: Narrow,
 ): Promise<Decision> {
   const { kind, settings, now } = push;
-  const decisionBy = async (listing: Shown): Promise<Decision> => {
-    // A record belongs to one entry, unless the codes of a kind may share it.
-    const isTaken = (id: number): boolean => {
-      const owner = owners.get(id);
-      const isOthers = owner === undefined ? listing.assigned.has(id) : nameOf(owner) !== nameOf(entry);
-      return isOthers && kind.hasUniqueKey !== true;
-    };
+  // A record belongs to one entry, unless the codes of a kind may share it.
+  const isTaken = (id: number): boolean =>
+    kind.hasUniqueKey !== true && nameOf(owners.get(id) ?? entry) !== nameOf(entry);
+  const decisionBy = (listing: Shown): Decision => {
+    const { listedAt, known, isEmptyPeriod } = listing;
     const matches = matchesOf(entry, listing, kind, isTaken, isOfDay(push, entry));
-    const mustProve = needsProof(entry) && matches?.length === 0;
-    const doubt = mustProve ? await listing.doubt(kind.listOf?.(data ?? {})) : undefined;
-    const { listedAt } = listing;
+    const mustProve = needsProof(entry) && matches?.length === 0 && !isEmptyPeriod;
+    const doubt = mustProve ? doubtOf(listing, known, kind.listOf?.(data ?? {})) : undefined;
     return decide({ entry, data, kind, matches, doubt, listedAt, settleMs: settings.settle, at: now() });
   };
-  const decision = await decisionBy(shown);
+  const decision = decisionBy(shown);
   const isProof = decision.is !== 'inconclusive' && !(decision.is === 'clear' && mayBeTruncated(shown));
   if (isProof || shown.search === undefined) return decision;
   const own = await narrow(entry);
