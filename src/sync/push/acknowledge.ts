@@ -2,7 +2,7 @@
 // notified before the notification is stored, so after a crash it is notified twice rather than never.
 import { asRoadbookError, type RoadbookError } from '../../core/errors.ts';
 import { type EntryKey, nameOf } from '../../warehouse/outbox/entry.ts';
-import { type EntryStatus, markAcknowledged, unacknowledged } from '../../warehouse/outbox/queries.ts';
+import { type EntrySummary, markAcknowledged, unacknowledged } from '../../warehouse/outbox/queries.ts';
 import { codeInClear, outcomeOf } from './codes.ts';
 import { finishFiles, type WaitingFile, waitingFiles } from './file-results.ts';
 import type { PushRun } from './kind.ts';
@@ -30,12 +30,15 @@ async function acknowledgeEntries(
   files: readonly WaitingFile[],
   idAwaitedSince: string,
 ): Promise<boolean> {
-  const { kind, context, engine } = push;
-  const inFiles = new Set<string>();
-  for (const { entries, unread } of files)
-    for (const entry of [...entries, ...unread]) if (entry !== undefined) inFiles.add(nameOf(entry));
-  const notifier = createNotifier<EntryStatus>(context.signal, async (entries) => {
-    await acknowledge(push, entries);
+  const { kind, feed, context, engine } = push;
+  const entriesInFiles = files.flatMap(({ entries, unread }) => [...entries, ...unread]);
+  const inFiles = new Set(entriesInFiles.map((entry) => entry && nameOf(entry)));
+  const notifier = createNotifier<EntrySummary>(context.signal, async (entries) => {
+    const outcomes = entries.flatMap((entry) => {
+      const code = codeInClear(entry);
+      return code === undefined ? [] : [outcomeOf(entry, code)];
+    });
+    await feed.source.acknowledge(outcomes);
     await engine.write(({ sql }) => markAcknowledged(sql, kind.feed, entries, push.now()));
   });
   let isErpAvailable = true;
@@ -49,14 +52,6 @@ async function acknowledgeEntries(
   const failure = notifier.failure();
   if (failure !== undefined) reportFailure(push, failure);
   return isErpAvailable;
-}
-
-async function acknowledge({ feed }: PushRun, entries: readonly EntryStatus[]): Promise<void> {
-  const outcomes = entries.flatMap((entry) => {
-    const code = codeInClear(entry);
-    return code === undefined ? [] : [outcomeOf(entry, code)];
-  });
-  await feed.source.acknowledge(outcomes);
 }
 
 /** After so many `erp_unavailable` answers in a row the ERP counts as unavailable, not as rejecting single items. */

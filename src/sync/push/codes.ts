@@ -5,7 +5,7 @@ import { isCpf } from '../../core/text/redaction.ts';
 import type { FeedKind } from '../../erp/feed-kinds.ts';
 import type { Outcome, OutcomeState } from '../../erp/source.ts';
 import { type OutboxEntry, reasonsOf } from '../../warehouse/outbox/entry.ts';
-import type { EntryStatus } from '../../warehouse/outbox/queries.ts';
+import type { EntrySummary } from '../../warehouse/outbox/queries.ts';
 import type { Digest } from '../../warehouse/privacy/personal-digest.ts';
 
 const PREFIX = 'cpf-';
@@ -21,11 +21,11 @@ export function codesOf(kind: FeedKind, code: string, digest: Digest): Pick<Outb
 export const isDigest = (kind: string, code: string): boolean => kind === 'agents' && code.startsWith(PREFIX);
 
 /** Undefined if the outbox holds only a digest. The result of a file takes the code from the file instead. */
-export const codeInClear = ({ kind, external_code, erp_code }: EntryStatus): string | undefined =>
+export const codeInClear = ({ kind, external_code, erp_code }: EntrySummary): string | undefined =>
   erp_code ?? (isDigest(kind, external_code) ? undefined : external_code);
 
 /** The outcome for the ERP, under the ERP's own code. */
-export const outcomeOf = (entry: EntryStatus, externalCode: string): Outcome => ({
+export const outcomeOf = (entry: EntrySummary, externalCode: string): Outcome => ({
   externalCode,
   periodStart: entry.period_start,
   state: entry.state as OutcomeState,

@@ -11,18 +11,17 @@ import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { entriesByCode, type Period } from '../../warehouse/outbox/queries.ts';
 import { storeEntries } from '../../warehouse/outbox/transitions.ts';
 import { codesOf } from './codes.ts';
+import { markTaken, takenFiles } from './file-results.ts';
 import type { Payload, PushRun } from './kind.ts';
 import { type Offer, type OfferRules, takeOffer } from './offer.ts';
 import { createSpool } from './spool.ts';
-import { markTaken, takenFiles } from './taken-files.ts';
 
 export async function ingestFeed(push: PushRun): Promise<void> {
-  const { feed, context, engine, kind } = push;
+  const { feed, context } = push;
   const spool = createSpool<ErpBatch>();
   const readErrors: ErpFault[] = [];
   try {
-    const taken = await takenFiles(engine, kind.feed);
-    for await (const batch of feed.source.read(context.signal, taken)) {
+    for await (const batch of feed.source.read(context.signal, await takenFiles(push))) {
       // If a file changed while it was read, it ends without a last batch. Drop its batches when the next file starts.
       if (batch.part === 1) {
         await spool.clear();
@@ -86,8 +85,7 @@ async function takeBatch(push: PushRun, batch: ErpBatch, taken: Set<string>): Pr
     }
     const stored = await storeEntries(tx, [...changed.values()]);
     if (stored.size < changed.size) throw changedMeanwhile();
-    if (batch.file !== undefined)
-      await markTaken(tx, push.kind.feed, { name: batch.name, ...batch.file, readAt: push.now() });
+    if (batch.file !== undefined) await markTaken(tx, push, { name: batch.name, ...batch.file, readAt: push.now() });
   });
 }
 

@@ -4,10 +4,10 @@ import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { searchEntries } from '../../warehouse/outbox/lists.ts';
 import { entriesByCode } from '../../warehouse/outbox/queries.ts';
 import type { Preview, RunContext } from '../job.ts';
+import { takenFiles } from './file-results.ts';
 import { offerOf, rulesOf } from './ingest.ts';
 import { openUnrecorded, type PushKind, type PushRun } from './kind.ts';
 import { type Offer, takeOffer } from './offer.ts';
-import { takenFiles } from './taken-files.ts';
 
 const MOST_WAITING = 10_000;
 
@@ -21,7 +21,7 @@ export async function previewPush(
   const lines: Preview[] = [];
   const offered = new Set<string>();
   let complete = 0;
-  for await (const batch of feed.source.read(undefined, await takenFiles(engine, kind.feed))) {
+  for await (const batch of feed.source.read(undefined, await takenFiles(push))) {
     const { items, faults, part, last } = batch;
     if (part === 1) lines.length = complete;
     const offers = items.map((item) => offerOf(push, item));

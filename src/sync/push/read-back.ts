@@ -13,7 +13,7 @@ import { nextPlace, type PushRun, payloadOf } from './kind.ts';
 import { afterReadBack, factsOf, type Outcome, storeOutcomes } from './outcome.ts';
 import { padded, type Window, windowsOf } from './windows.ts';
 
-type DueEntry = queries.DueEntry;
+type EntrySummary = queries.EntrySummary;
 type Period = queries.Period;
 
 /** An entry that may be sent, with its revision at the time of the read-back. */
@@ -27,7 +27,7 @@ export async function readBack(push: PushRun, scope: ReadBackScope): Promise<Cle
   if (context.signal.aborted) return [];
   const due = await dueEntries(push, scope);
   // A PUT on a known identifier may be repeated, so it needs no read-back.
-  const isUpdate = ({ state, remote_id }: DueEntry): boolean =>
+  const isUpdate = ({ state, remote_id }: EntrySummary): boolean =>
     state === 'ready' && remote_id !== null && kind.change !== undefined;
   const cleared: Cleared[] = due.filter(isUpdate);
   const searched = due.filter((entry) => !isUpdate(entry));
@@ -56,7 +56,7 @@ export async function readBack(push: PushRun, scope: ReadBackScope): Promise<Cle
 }
 
 /** Entries without a period, stored by an earlier version. No listing can show them, so they are never sent. */
-function reportUndated({ report, kind }: PushRun, entries: readonly DueEntry[]): void {
+function reportUndated({ report, kind }: PushRun, entries: readonly EntrySummary[]): void {
   const undated = entries.filter(({ period_start, period_end }) => period_start === null || period_end === null);
   const [first] = undated;
   if (first === undefined) return;
@@ -70,7 +70,7 @@ function reportUndated({ report, kind }: PushRun, entries: readonly DueEntry[]):
   report(failure, 'entries without a period are not sent');
 }
 
-function dueEntries(push: PushRun, scope: ReadBackScope): Promise<DueEntry[]> {
+function dueEntries(push: PushRun, scope: ReadBackScope): Promise<EntrySummary[]> {
   const { kind, engine, settings, now } = push;
   const rejectedSince = push.ago(settings.settle);
   return engine.read(async (sql) => [
@@ -82,7 +82,7 @@ function dueEntries(push: PushRun, scope: ReadBackScope): Promise<DueEntry[]> {
 /** Records with each unknown entry of the window that its listing failed. */
 async function noteUnreadable(
   { context, engine, report, now }: PushRun,
-  entries: readonly DueEntry[],
+  entries: readonly EntrySummary[],
   failure: RoadbookError,
 ): Promise<void> {
   report(failure, 'read-back failed');
@@ -104,12 +104,12 @@ const PAGE = 500;
 async function readWindow(
   push: PushRun,
   scope: ReadBackScope,
-  window: Window<DueEntry>,
+  window: Window<EntrySummary>,
   narrow: Narrow,
 ): Promise<Cleared[]> {
   const shown = await listed(push, window.search, window.entries.some(needsProof));
   // Most entries are new, and the listing shows no record with their key.
-  const isNew = (entry: DueEntry): boolean =>
+  const isNew = (entry: EntrySummary): boolean =>
     entry.state === 'ready' && !wasSent(entry) && !shown.byKey.has(entry.remote_key) && !mayBeTruncated(shown);
   const cleared: Cleared[] = window.entries.filter(isNew);
   // Entries that were sent come first, so that a record is assigned to one of them rather than to a new entry.
@@ -198,7 +198,7 @@ function narrowListings(push: PushRun) {
 async function judge(
   push: PushRun,
   scope: ReadBackScope,
-  due: readonly DueEntry[],
+  due: readonly EntrySummary[],
   shown: Shown,
   narrow: Narrow,
 ): Promise<Cleared[]> {

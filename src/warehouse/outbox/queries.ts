@@ -21,25 +21,7 @@ export interface Period {
 /** A file is finished once all its entries are in one of these states. */
 export const FINAL: readonly OutboxState[] = ['confirmed', 'rejected', 'cancelled'];
 
-/** By code: all its uses in order. Unknown codes are omitted. */
-export const entriesByCode = (sql: Knex, kind: string, codes: readonly string[]): Promise<Map<string, OutboxEntry[]>> =>
-  byCode<OutboxEntry>(sql, kind, codes, ['*']);
-
-async function byCode<Entry extends EntryKey>(
-  sql: Knex,
-  kind: string,
-  codes: readonly string[],
-  columns: readonly string[],
-): Promise<Map<string, Entry[]>> {
-  const rows = (await sql('push_outbox')
-    .where({ kind })
-    .whereIn('external_code', [...codes])
-    .orderBy('code_use')
-    .select(...columns)) as Entry[];
-  return Map.groupBy(rows, (row) => row.external_code);
-}
-
-const STATUS_COLUMNS = [
+const SUMMARY_COLUMNS = [
   'kind',
   'external_code',
   'code_use',
@@ -48,18 +30,34 @@ const STATUS_COLUMNS = [
   'attention',
   'message',
   'reasons',
+  'sent_hash',
   'remote_id',
+  'remote_key',
   'period_start',
+  'period_end',
   'confirmed_at',
   'revision',
 ] as const;
 
-/** The columns that a notification of the ERP needs. Reading all columns would take several times as long. */
-export type EntryStatus = Pick<OutboxEntry, (typeof STATUS_COLUMNS)[number]>;
+/** The columns that a read-back or a notification of the ERP needs. Reading all columns would take several times as long. */
+export type EntrySummary = Pick<OutboxEntry, (typeof SUMMARY_COLUMNS)[number]>;
+
+const usesOf = (sql: Knex, kind: string, codes: readonly string[]): Knex.QueryBuilder =>
+  sql('push_outbox')
+    .where({ kind })
+    .whereIn('external_code', [...codes])
+    .orderBy('code_use');
+
+const byCode = <Entry extends EntryKey>(entries: Entry[]): Map<string, Entry[]> =>
+  Map.groupBy(entries, ({ external_code }) => external_code);
+
+/** By code: all its uses in order. Unknown codes are omitted. */
+export const entriesByCode = async (sql: Knex, kind: string, codes: readonly string[]) =>
+  byCode<OutboxEntry>(await usesOf(sql, kind, codes));
 
 /** As `entriesByCode`. */
-export const statusByCode = (sql: Knex, kind: string, codes: readonly string[]): Promise<Map<string, EntryStatus[]>> =>
-  byCode<EntryStatus>(sql, kind, codes, STATUS_COLUMNS);
+export const summariesByCode = async (sql: Knex, kind: string, codes: readonly string[]) =>
+  byCode<EntrySummary>(await usesOf(sql, kind, codes).select(...SUMMARY_COLUMNS));
 
 /** The entries whose revision has not changed since they were read, in the order of `keys`. */
 export async function entriesByKey(
@@ -75,31 +73,15 @@ export async function entriesByKey(
   });
 }
 
-type OpenState = Exclude<OutboxState, 'confirmed'>;
+export const entriesIn = (sql: Knex, kind: string, state: OutboxState): Knex.QueryBuilder<OutboxEntry, OutboxEntry[]> =>
+  sql('push_outbox')
+    .where({ kind, state })
+    .whereRaw(state === 'confirmed' ? IS_CONFIRMED : IS_OPEN);
 
-export const entriesIn = (sql: Knex, kind: string, state: OpenState): Knex.QueryBuilder<OutboxEntry, OutboxEntry[]> =>
-  sql('push_outbox').where({ kind, state }).whereRaw(IS_OPEN);
-
-export async function countIn(sql: Knex, kind: string, state: OpenState): Promise<number> {
+export async function countIn(sql: Knex, kind: string, state: OutboxState): Promise<number> {
   const [row] = await entriesIn(sql, kind, state).count({ n: '*' });
   return Number(row?.n ?? 0);
 }
-
-const DUE_COLUMNS = [
-  'kind',
-  'external_code',
-  'code_use',
-  'state',
-  'revision',
-  'sent_hash',
-  'remote_id',
-  'remote_key',
-  'period_start',
-  'period_end',
-] as const;
-
-/** The columns that a read-back needs. The payload is read later, when it is compared. */
-export type DueEntry = Pick<OutboxEntry, (typeof DUE_COLUMNS)[number]>;
 
 /** More than one run can send; the remaining entries wait for the next run. */
 const MOST_DUE = 20_000;
@@ -118,13 +100,13 @@ const isDue =
       .orWhere('next_attempt_at', '>', before(at, -LONGEST_WAIT_MS));
   };
 
-const dueOf = (query: Knex.QueryBuilder): Promise<DueEntry[]> => query.limit(MOST_DUE).select(...DUE_COLUMNS);
+const dueOf = (query: Knex.QueryBuilder): Promise<EntrySummary[]> => query.limit(MOST_DUE).select(...SUMMARY_COLUMNS);
 
 /** Ready entries that may be sent at `at`, ordered by the start of their period. */
-export async function readyEntries(sql: Knex, kind: string, at: string): Promise<DueEntry[]> {
+export async function readyEntries(sql: Knex, kind: string, at: string): Promise<EntrySummary[]> {
   const ready = await dueOf(entriesIn(sql, kind, 'ready').whereNotNull('payload').where(isDue(at)));
   // Sorted here: in SQL, the database would read all entries by period_start instead of the few ready ones.
-  const order = ({ period_start, external_code }: DueEntry): string => `${period_start ?? ''} ${external_code}`;
+  const order = ({ period_start, external_code }: EntrySummary): string => `${period_start ?? ''} ${external_code}`;
   return ready.sort((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
@@ -135,7 +117,7 @@ const RESENT_MS = 2 * 3_600_000;
  * Entries to read back: unknown ones, watched ones, those that were sent again after an unclear send, and those rejected
  * since `rejectedSince`, because the service may answer with an error status after it stored the item.
  */
-export async function openEntries(sql: Knex, kind: string, at: string, rejectedSince: string): Promise<DueEntry[]> {
+export async function openEntries(sql: Knex, kind: string, at: string, rejectedSince: string): Promise<EntrySummary[]> {
   const watched = sql('push_outbox')
     .where({ kind })
     .whereRaw(IS_WATCHED)
@@ -158,7 +140,7 @@ export async function openEntries(sql: Knex, kind: string, at: string, rejectedS
   const rejected = entriesIn(sql, kind, 'rejected')
     .where('updated_at', '>=', rejectedSince)
     .where('sent_hash', '>', '');
-  const due: DueEntry[] = [];
+  const due: EntrySummary[] = [];
   for (const query of [entriesIn(sql, kind, 'unknown'), watched, resent, rejected]) due.push(...(await dueOf(query)));
   return due;
 }
@@ -166,9 +148,6 @@ export async function openEntries(sql: Knex, kind: string, at: string, rejectedS
 export type ControlRecord = Pick<OutboxEntry, 'remote_id' | 'remote_key'>;
 
 const MOST_CONTROL_RECORDS = 2_000;
-
-const confirmed = (sql: Knex, kind: string): Knex.QueryBuilder =>
-  sql('push_outbox').where({ kind }).whereRaw(IS_CONFIRMED);
 
 /**
  * The items that a listing of the period has to contain: items in earlier listings, and items accepted before
@@ -180,7 +159,7 @@ export function controlRecords(
   period: Period | undefined,
   acceptedBefore: string,
 ): Promise<ControlRecord[]> {
-  const shown = confirmed(sql, kind).where((or) =>
+  const shown = entriesIn(sql, kind, 'confirmed').where((or) =>
     or.whereNotNull('seen_at').orWhere('confirmed_at', '<=', acceptedBefore),
   );
   if (period === undefined) shown.orderBy('updated_at', 'desc');
@@ -190,7 +169,7 @@ export function controlRecords(
 
 /** The period of the newest entry that a listing showed; undefined if there is none. */
 export const shownPeriod = (sql: Knex, kind: string): Promise<Period | undefined> =>
-  confirmed(sql, kind)
+  entriesIn(sql, kind, 'confirmed')
     .whereNotNull('seen_at')
     .whereNotNull('period_start')
     .orderBy('updated_at', 'desc')
@@ -215,7 +194,7 @@ export const holdersOf = (sql: Knex, kind: string, keys: readonly string[]): Pro
 const PAGE = 200;
 
 /** Whether the ERP may be notified of a final outcome. A confirmed entry first waits for its identifier for some time. */
-export const isReportable = ({ state, remote_id, confirmed_at }: EntryStatus, idAwaitedSince: string): boolean =>
+export const isReportable = ({ state, remote_id, confirmed_at }: EntrySummary, idAwaitedSince: string): boolean =>
   FINAL.includes(state) &&
   (state !== 'confirmed' || remote_id !== null || (confirmed_at !== null && confirmed_at <= idAwaitedSince));
 
@@ -228,7 +207,7 @@ export function unacknowledged(
   kind: string,
   idAwaitedSince: string,
   after: EntryKey | undefined,
-): Promise<EntryStatus[]> {
+): Promise<EntrySummary[]> {
   const page = sql('push_outbox')
     .where({ kind })
     .whereNull('told_at')
@@ -240,14 +219,14 @@ export function unacknowledged(
   return page
     .orderBy(['external_code', 'code_use'])
     .limit(PAGE)
-    .select(...STATUS_COLUMNS);
+    .select(...SUMMARY_COLUMNS);
 }
 
 /** Marks entries as acknowledged unless they changed since they were read. Drops clear codes that are no longer needed. */
 export async function markAcknowledged(
   sql: Knex,
   kind: string,
-  entries: readonly EntryStatus[],
+  entries: readonly EntrySummary[],
   at: string,
 ): Promise<void> {
   for (const page of chunks(entries, PAGE)) {
@@ -276,19 +255,16 @@ const MOST_AGED = 1_000;
 
 /** Deletes final entries that have not changed since `finalBefore`, with their histories. Entries that the ERP still offers stay. */
 export async function deleteAged(sql: Knex, kind: string, finalBefore: string): Promise<number> {
-  const aged: EntryKey[] = [];
-  for (const state of FINAL) {
-    const query: Knex.QueryBuilder =
-      state === 'confirmed' ? confirmed(sql, kind) : entriesIn(sql, kind, state as OpenState);
+  const aged: Pick<EntryKey, 'external_code' | 'code_use'>[] = [];
+  for (const state of FINAL)
     aged.push(
-      ...(await query
+      ...(await entriesIn(sql, kind, state)
         .where('updated_at', '<', finalBefore)
         .where('told_at', '<', finalBefore)
         .whereNull('attention')
         .limit(MOST_AGED)
         .select('external_code', 'code_use')),
     );
-  }
   for (const page of chunks(aged, PAGE)) {
     const keys = page.map(({ external_code, code_use }) => [external_code, code_use]);
     for (const table of ['push_attempt', 'push_outbox'])

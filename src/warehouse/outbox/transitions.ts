@@ -117,21 +117,7 @@ export function newEntry(entry: NewEntry, at: string): OutboxEntry {
  * Writes each entry only over the revision it was derived from, so that a concurrent change by a person is kept.
  * Returns the names of the entries that were written.
  */
-export const storeEntries = (tx: Pick<Transaction, 'store'>, entries: readonly OutboxEntry[]): Promise<Set<string>> =>
-  storeOver(tx, entries);
-
-/** As `storeEntries`, but leaves the stored payload: it is most of an entry's text. */
-export const storeWithoutPayload = (
-  tx: Pick<Transaction, 'store'>,
-  entries: readonly OutboxEntry[],
-): Promise<Set<string>> =>
-  storeOver(
-    tx,
-    entries.map((entry) => ({ ...entry, payload: null })),
-    { payload: 'push_outbox.payload' },
-  );
-
-async function storeOver(
+export async function storeEntries(
   { store }: Pick<Transaction, 'store'>,
   entries: readonly OutboxEntry[],
   set: StoreOptions['set'] = {},
@@ -140,4 +126,10 @@ async function storeOver(
   const where = 'push_outbox.revision = excluded.revision - 1';
   const keys = await store(pushOutbox, entries, { where, set });
   return new Set(keys.map((key) => nameOf({ ...key, code_use: Number(key.code_use) })));
+}
+
+/** As `storeEntries`, but leaves the stored payload: it is most of an entry's text. */
+export function storeWithoutPayload(tx: Pick<Transaction, 'store'>, entries: readonly OutboxEntry[]) {
+  const light = entries.map((entry) => ({ ...entry, payload: null }));
+  return storeEntries(tx, light, { payload: 'push_outbox.payload' });
 }
