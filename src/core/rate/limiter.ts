@@ -1,6 +1,5 @@
 // Limits all calls to the service: at most `concurrency` at once in this process, each with a permit that is valid now.
 // Without permits no call starts. All times are monotonic: setting the machine's clock neither delays nor starts a call.
-
 import { randomUUID } from 'node:crypto';
 import { asRoadbookError, Fatal, Retriable } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -24,16 +23,7 @@ export interface LimiterOptions extends Limits {
   random?: () => number;
 }
 
-export interface Limiter {
-  /** Runs `call` once it has a slot and a permit. Higher `priority` goes first, equal priorities in order of arrival. */
-  run<T>(call: () => Promise<T>, options?: { signal?: AbortSignal; priority?: number }): Promise<T>;
-  /** Starts no call for `ms` from now; a longer pause stays in force. */
-  pause(ms: number): void;
-  /** Applies new limits from now on; calls already started count. */
-  change(limits: Limits): void;
-  /** Rejects the waiting calls and starts no more. Idempotent. */
-  close(): Promise<void>;
-}
+export type Limiter = ReturnType<typeof createLimiter>;
 
 /**
  * Which waiting call goes first: a login or renewal, which all others need; a push, which people wait for; live data;
@@ -60,7 +50,7 @@ interface Permit {
   untilMs: number;
 }
 
-export function createLimiter(options: LimiterOptions): Limiter {
+export function createLimiter(options: LimiterOptions) {
   const { clock, log, permits: source = localPermits(clock), random = Math.random } = options;
   const process = randomUUID();
   let { concurrency, perMinute } = options;
@@ -140,7 +130,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
   function receive(grant: Grant, askedMs: number): void {
     const nowMs = clock.monotonic();
     if (grant.pausedMs > 0) pauseUntil(nowMs + grant.pausedMs);
-    if (nowMs - askedMs >= RATE.permitMs) throw tooSlow();
+    if (nowMs - askedMs >= RATE.permitMs) throw unreachable(TOO_SLOW);
     // The source granted the permit at an unknown instant between request and answer. To be safe, the permit is valid from
     // the answer on and expires as if it had been granted at the request.
     for (const ms of grant.waitsMs) permits.push({ fromMs: nowMs + ms, untilMs: askedMs + ms + RATE.permitMs });
@@ -157,7 +147,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     unreachableSinceMs ??= askedMs;
     nextAskMs = nowMs + RETRY_MS;
     const fromMs = unreachableSinceMs;
-    reject(({ sinceMs }) => nowMs - Math.max(sinceMs, fromMs) >= FAIL_AFTER_MS, rateUnreachable(thrown));
+    reject(({ sinceMs }) => nowMs - Math.max(sinceMs, fromMs) >= FAIL_AFTER_MS, unreachable(UNREACHABLE, thrown));
   }
 
   function reject(matches: (waiter: Waiter) => boolean, error: unknown): void {
@@ -194,7 +184,9 @@ export function createLimiter(options: LimiterOptions): Limiter {
   }
 
   return {
-    async run(call, { signal, priority = PRIORITY.live } = {}) {
+    /** Runs `call` once it has a slot and a permit. Higher `priority` goes first, equal priorities in order of arrival. */
+    async run<T>(call: () => Promise<T>, options: { signal?: AbortSignal; priority?: number } = {}): Promise<T> {
+      const { signal, priority = PRIORITY.live } = options;
       signal?.throwIfAborted();
       if (isClosed) throw closedError();
       await wait(priority, signal);
@@ -206,18 +198,21 @@ export function createLimiter(options: LimiterOptions): Limiter {
         proceed();
       }
     },
-    pause(ms) {
+    /** Starts no call for `ms` from now; a longer pause stays in force. */
+    pause(ms: number): void {
       const untilMs = clock.monotonic() + ms;
       ownPauseUntilMs = Math.max(ownPauseUntilMs, untilMs);
       pauseUntil(untilMs);
       proceed();
     },
-    change(limits) {
+    /** Applies new limits from now on; calls already started count. */
+    change(limits: Limits): void {
       ({ concurrency, perMinute } = limits);
       askSoon();
       proceed();
     },
-    async close() {
+    /** Rejects the waiting calls and starts no more. Idempotent. */
+    async close(): Promise<void> {
       isClosed = true;
       reject(() => true, closedError());
       proceed();
@@ -232,14 +227,9 @@ const closedError = (): Fatal =>
     hint: 'Start the command again.',
   });
 
-const rateUnreachable = (cause: unknown): Retriable =>
-  unreachable(
-    'The call was not sent: the warehouse, which stores the rate limit of all processes, cannot be reached',
-    cause,
-  );
-
-const tooSlow = (): Retriable =>
-  unreachable(`The warehouse takes longer than ${RATE.permitMs / 1_000} s to answer, too long for the rate limit`);
+const UNREACHABLE =
+  'The call was not sent: the warehouse, which stores the rate limit of all processes, cannot be reached';
+const TOO_SLOW = `The warehouse takes longer than ${RATE.permitMs / 1_000} s to answer, too long for the rate limit`;
 
 const unreachable = (message: string, cause?: unknown): Retriable =>
   new Retriable(message, {

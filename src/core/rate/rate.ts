@@ -1,7 +1,6 @@
 // The rate of one account as one small value. Taking permits is a pure function of that value, so one process can hold it
 // in memory and several can share it in a database row. Invariant: in any 60 s no more calls arrive at the service than the
 // lowest `perMinute` of the asking processes, even if a permit is used late and requests take different times in transit.
-
 import type { Clock } from '../time/clock.ts';
 
 export interface RateState {
@@ -69,17 +68,12 @@ export const newRate: RateState = {
   perMinute: { figure: Number.MAX_SAFE_INTEGER, seenMs: 0 },
 };
 
-interface Pace {
-  /** Calls that may start at the same instant: those of one second. */
-  burst: number;
-  spacingMs: number;
-}
-
 /**
  * Of n starts, the last is at least (n - burst) spacings after the first, so fewer than perMinute + 1 fit into the span.
  * The burst depends on the rate alone: processes may differ in concurrency, and have to agree on the pace.
  */
-export function paceOf(perMinute: number): Pace {
+export function paceOf(perMinute: number) {
+  /** Calls that may start at the same instant: those of one second. */
   const burst = Math.max(1, Math.floor(perMinute / 60));
   const spanMs = MINUTE_MS + RATE.permitMs + RATE.underWayMs;
   return { burst, spacingMs: spanMs / (perMinute - burst + 1) };
@@ -95,7 +89,9 @@ export function takePermits(state: RateState, asked: PermitRequest, nowMs: numbe
   const allowed = asked.priorities.filter((priority) => priority >= least).length;
   const { waitsMs, nextMs, untilNextMs } = takeInstants(state.nextMs, isPaused ? 0 : allowed, pace, nowMs);
   const given = waitsMs.length;
-  const again = againAfter(given, { yields: given === allowed, untilNextMs });
+  // Wait before the next request of a process that got too few permits.
+  const leastMs = given === allowed ? RATE.yieldMs : given > 0 ? RATE.batchMs : 1;
+  const again = Math.min(Math.max(untilNextMs, leastMs), RATE.longestAgainMs);
   const againMs = isPaused ? pausedMs : given === asked.priorities.length ? 0 : again;
   const left = isPaused ? undefined : asked.priorities[given];
   const urgent =
@@ -116,40 +112,25 @@ function lowestFigure(stored: RateState['perMinute'], figure: number, nowMs: num
 }
 
 /** Ignores a claim that ends too far ahead: it was made before the clock was set back. */
-function claimOfAnother(
-  urgent: RateState['urgent'],
-  { process }: PermitRequest,
-  nowMs: number,
-): RateState['urgent'] | undefined {
+function claimOfAnother(urgent: RateState['urgent'], { process }: PermitRequest, nowMs: number) {
   const { untilMs } = urgent;
   const isLive = untilMs > nowMs && untilMs <= nowMs + RATE.longestAgainMs + RATE.graceMs;
   return isLive && urgent.process !== process ? urgent : undefined;
 }
 
 /** At most `count` start instants within the horizon. */
-function takeInstants(
-  storedMs: number,
-  count: number,
-  { burst, spacingMs }: Pace,
-  nowMs: number,
-): { waitsMs: number[]; nextMs: number; untilNextMs: number } {
+function takeInstants(storedMs: number, count: number, { burst, spacingMs }: ReturnType<typeof paceOf>, nowMs: number) {
   const toleranceMs = (burst - 1) * spacingMs;
   const horizonMs = nowMs + RATE.aheadMs;
   // No sequence of requests leads beyond this bound; a later value means that the clock was set back.
   let nextMs = Math.min(storedMs, horizonMs + burst * spacingMs);
   const waitsMs: number[] = [];
-  for (; waitsMs.length < count && nextMs - toleranceMs <= horizonMs; ) {
+  while (waitsMs.length < count && nextMs - toleranceMs <= horizonMs) {
     const atMs = Math.max(nowMs, nextMs - toleranceMs);
     waitsMs.push(atMs - nowMs);
     nextMs = Math.max(nextMs, atMs) + spacingMs;
   }
   return { waitsMs, nextMs, untilNextMs: nextMs - toleranceMs - horizonMs };
-}
-
-/** Wait before the next request of a process that got too few permits. */
-function againAfter(given: number, { yields, untilNextMs }: { yields: boolean; untilNextMs: number }): number {
-  const leastMs = yields ? RATE.yieldMs : given > 0 ? RATE.batchMs : 1;
-  return Math.min(Math.max(untilNextMs, leastMs), RATE.longestAgainMs);
 }
 
 /** A rate of this process alone, by its monotonic clock: setting the machine's clock does not change it. */
