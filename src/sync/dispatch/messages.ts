@@ -1,9 +1,10 @@
 // The messages of the queue: a slice on its way to a worker, and its outcome on the way back, both as JSON. A failure keeps
 // only its class, message, hint and code; its cause stays in the log of the worker.
-import { Fatal, type RoadbookError, Skippable } from '../../core/errors.ts';
+import { Fatal, Skippable } from '../../core/errors.ts';
 import type { Lease } from '../../warehouse/control/leases.ts';
 import type { RunContext } from '../job.ts';
 import type { Slice, SliceOutcome } from '../slice.ts';
+import type { SlicedRun } from './dispatcher.ts';
 
 /** The name holds the version of the message format, so that releases with different formats do not share a queue. */
 export const QUEUE = 'slices-v2';
@@ -16,23 +17,17 @@ export interface SliceMessage extends Pick<RunContext, 'job' | 'runId' | 'option
   lease: Lease;
 }
 
-type MessageContext = Pick<RunContext, 'job' | 'runId' | 'options' | 'period' | 'lease'>;
-
-export function messageOf(slice: Slice, { job, runId, options, period, lease }: MessageContext): SliceMessage {
+export function messageOf(slice: Slice, { job, runId, options, period, lease }: SlicedRun): SliceMessage {
   if (lease === undefined) throw new Fatal(`${job} has no lease to share`, { code: 'unexpected' });
   // Copy only these two: a held lease also refers to its engine, which contains the database password.
   const { name, token } = lease;
   return { job, runId, options, period, lease: { name, token }, slice };
 }
 
-interface FailureFacts {
-  isFatal: boolean;
-  code: string;
-  message: string;
-  hint?: string;
-}
-
-type OutcomeJson = Exclude<SliceOutcome, { end: 'failed' }> | { end: 'failed'; failure: FailureFacts };
+type Failed = Extract<SliceOutcome, { end: 'failed' }>;
+type FailedJson = Omit<Failed, 'failure'> & {
+  failure: { isFatal: boolean; code: string; message: string; hint?: string };
+};
 
 export function outcomeToJson(outcome: SliceOutcome): object {
   if (outcome.end !== 'failed') return outcome;
@@ -42,14 +37,12 @@ export function outcomeToJson(outcome: SliceOutcome): object {
 }
 
 export function outcomeFromJson(json: object): SliceOutcome {
-  const outcome = json as OutcomeJson;
-  return outcome.end === 'failed'
-    ? ({ ...outcome, failure: failureFrom(outcome.failure) } as SliceOutcome)
-    : (outcome as SliceOutcome);
+  const outcome = json as Exclude<SliceOutcome, Failed> | FailedJson;
+  if (outcome.end !== 'failed') return outcome;
+  const { isFatal, message, code, hint } = outcome.failure;
+  const failure = new (isFatal ? Fatal : Skippable)(message, { code, hint });
+  return { ...outcome, failure };
 }
-
-const failureFrom = ({ isFatal, code, message, hint }: FailureFacts): RoadbookError =>
-  isFatal ? new Fatal(message, { code, hint }) : new Skippable(message, { code, hint });
 
 /** PostgreSQL stores neither NUL nor lone surrogates, and a message may contain text from the service. */
 const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');

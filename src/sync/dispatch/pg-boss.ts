@@ -2,7 +2,7 @@
 // pg-boss provides at-least-once delivery, retries, heartbeats, priorities and dead letters. The process that planned a run
 // sends its slices, reads some of them like every other process, and collects the outcomes from their pg-boss jobs.
 import { randomUUID } from 'node:crypto';
-import type { JobInsert, PgBoss } from 'pg-boss';
+import type { JobInsert } from 'pg-boss';
 import { chunks } from '../../core/chunks.ts';
 import { asRoadbookError, Fatal, Retriable, Skippable } from '../../core/errors.ts';
 import { noCounts } from '../../core/glossary.ts';
@@ -72,7 +72,11 @@ interface JobRow {
 export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
   const { log, jobs, clock = systemClock, times = QUEUE_TIMES } = options;
   const stopping = new AbortController();
-  const queue = lazyResource(() => openQueue(options), closeQueue);
+  /** When it closes, slices that are still in progress return to the queue. */
+  const queue = lazyResource(
+    () => openQueue(options),
+    ({ boss }) => viaQueue(() => boss.stop({ graceful: false })),
+  );
   /** Ends with the queue. Slices in progress get `drain`, then pg-boss retries them elsewhere. */
   const workers = lazyResource(
     async () => {
@@ -188,18 +192,20 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
   };
 }
 
-interface OpenQueue {
-  boss: PgBoss;
-  table: string;
-}
-
-async function openQueue({ home, log, times = QUEUE_TIMES }: PgBossOptions): Promise<OpenQueue> {
+async function openQueue({ home, log, times = QUEUE_TIMES }: PgBossOptions) {
   const found = await home();
   if (found === undefined) throw new Fatal('The warehouse cannot hold a queue', { code: 'unexpected' });
   const { url, schema, isMade } = found;
   // Imported on first use, because the import would slow down every command.
   const { PgBoss } = await import('pg-boss');
+  // pg-boss passes settings that it does not know to the driver.
+  const driverSettings = {
+    query_timeout: times.statementTimeout * 1_000,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    keepAlive: true,
+  };
   const boss = new PgBoss({
+    ...driverSettings,
     connectionString: url,
     schema,
     createSchema: !(await isMade()),
@@ -210,7 +216,6 @@ async function openQueue({ home, log, times = QUEUE_TIMES }: PgBossOptions): Pro
     superviseIntervalSeconds: times.supervise,
     monitorIntervalSeconds: times.supervise,
     maintenanceIntervalSeconds: MAINTENANCE_S,
-    ...driverLimits(times),
   });
   // Log only the code: the message of a driver error may contain bound values.
   boss.on('error', (error) => log.warn({ code: codeOf(error) }, 'queue error'));
@@ -229,9 +234,6 @@ async function openQueue({ home, log, times = QUEUE_TIMES }: PgBossOptions): Pro
   });
   return { boss, table: `"${schema}".job` };
 }
-
-/** Slices that are still in progress return to the queue. */
-const closeQueue = ({ boss }: OpenQueue): Promise<void> => viaQueue(() => boss.stop({ graceful: false }));
 
 function outcomeOf(slice: Slice, job: JobRow | undefined): SliceOutcome {
   if (job?.state === 'completed' && job.output !== null) return outcomeFromJson(job.output);
@@ -260,13 +262,6 @@ const COUNTS = (table: string): string =>
 
 const DELETE_DEAD = (table: string): string =>
   `delete from ${table} where name = $1 and data->>'job' = $2 and data->'period' is not distinct from $3::jsonb`;
-
-/** pg-boss passes settings that it does not know to the driver. */
-const driverLimits = ({ statementTimeout }: typeof QUEUE_TIMES) => ({
-  query_timeout: statementTimeout * 1_000,
-  idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-  keepAlive: true,
-});
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? 'unknown');
 

@@ -114,52 +114,42 @@ async function workMessage(
   signal: AbortSignal,
   { jobs, during, clock, log }: WorkerDependencies,
 ): Promise<WorkResult> {
-  const { job: name, runId, lease, slice } = message;
-  const facts = { job: name, run_id: runId, scope: slice.scope };
+  const { slice, ...run } = message;
+  const { lease } = run;
+  const facts = { job: run.job, run_id: run.runId };
   const retry = (code: string, isUnable = false): WorkResult => {
-    log.warn({ ...facts, code }, 'slice will be retried');
+    log.warn({ ...facts, scope: slice.scope, code }, 'slice will be retried');
     return { status: 'failed', output: { code }, isUnable };
   };
-  const job = jobs.find((each) => each.name === name);
-  if (job?.workSlice === undefined) return retry('job_unknown', true);
-  const { workSlice } = job;
+  const workSlice = jobs.find(({ name }) => name === run.job)?.workSlice;
+  if (workSlice === undefined) return retry('job_unknown', true);
 
-  async function work(dependencies: SyncDependencies): Promise<WorkResult> {
-    const watch = watchLease(dependencies.engine, lease, clock);
+  const work = async (dependencies: SyncDependencies): Promise<WorkResult> => {
+    const { engine } = dependencies;
+    const watch = watchLease(engine, lease, clock);
     await watch.check();
     watch.start();
-    const context = contextOf(message, dependencies, AbortSignal.any([signal, watch.lost]));
+    const context: RunContext = {
+      ...run,
+      counts: noCounts(),
+      dependencies: { ...dependencies, engine: fencedEngine(engine, lease) },
+      log: dependencies.log.child(facts),
+      signal: AbortSignal.any([signal, watch.lost]),
+    };
     const outcome = await workSlice(slice, context).finally(watch.stop);
     const code = outcome.end === 'failed' ? outcome.failure.code : undefined;
     if (watch.lost.aborted || code === 'lease_lost') return { status: 'completed' };
     if (outcome.end === 'stopped') return retry('stopped');
     if (code?.startsWith('warehouse_')) return retry(code);
-    if (code !== undefined && LOCAL_FAILURES.has(code) && !(await isPlannedHere(dependencies.engine, lease)))
-      return retry(code, true);
+    if (code !== undefined && LOCAL_FAILURES.has(code)) {
+      const isPlannedHere = await engine.read((sql) => isHeld(sql, lease, thisProcess.holder));
+      if (!isPlannedHere) return retry(code, true);
+    }
     return { status: 'completed', output: outcomeToJson(outcome) };
-  }
+  };
 
   return during(work).catch((thrown) => retry(asRoadbookError(thrown).code));
 }
-
-const isPlannedHere = (engine: Engine, lease: Lease): Promise<boolean> =>
-  engine.read((sql) => isHeld(sql, lease, thisProcess.holder));
-
-const contextOf = (
-  { job, runId, options, period, lease }: SliceMessage,
-  dependencies: SyncDependencies,
-  signal: AbortSignal,
-): RunContext => ({
-  job,
-  runId,
-  options,
-  period,
-  lease,
-  counts: noCounts(),
-  dependencies: { ...dependencies, engine: fencedEngine(dependencies.engine, lease) },
-  log: dependencies.log.child({ job, run_id: runId }),
-  signal,
-});
 
 /** `lost` aborts when the run has ended or another process has taken over its lease. */
 function watchLease(engine: Engine, lease: Lease, clock: Clock) {
