@@ -5,16 +5,11 @@ import type { Engine } from '../../warehouse/engine.ts';
 import { type AttentionReason, entriesNeedingAttention } from '../../warehouse/outbox/lists.ts';
 import type { PushKind, PushRun } from './kind.ts';
 
-interface Words {
-  /** Follows the number of entries. */
-  what: string;
-  hint: string;
-}
-
 const LIST = 'npx roadbook outbox list shows them';
 const NOT_THERE = `Check whether the service has them; ${LIST}. If one is not there: npx roadbook outbox retry CODE --not-there`;
 
-const ATTENTION_WORDS: Readonly<Record<AttentionReason, Words>> = {
+/** `what` follows the number of entries. */
+const ATTENTION_WORDS: Readonly<Record<AttentionReason, { what: string; hint: string }>> = {
   unknown: { what: 'sent without a clear answer for more than ten minutes', hint: NOT_THERE },
   inconclusive: { what: 'may be at the service, and no listing is conclusive', hint: NOT_THERE },
   retries_exhausted: { what: 'sent five times without success', hint: NOT_THERE },
@@ -43,15 +38,10 @@ const ATTENTION_WORDS: Readonly<Record<AttentionReason, Words>> = {
 
 export const ATTENTION_REASONS = Object.keys(ATTENTION_WORDS) as AttentionReason[];
 
-export interface OutboxAttention {
-  reason: AttentionReason;
-  entries: number;
-  text: string;
-  hint: string;
-}
+export type OutboxAttention = Awaited<ReturnType<typeof outboxAttention>>[number];
 
 /** Why entries need a person now, for one kind or for all kinds. */
-export async function outboxAttention(engine: Engine, at: string, kind?: PushKind): Promise<OutboxAttention[]> {
+export async function outboxAttention(engine: Engine, at: string, kind?: PushKind) {
   const found = await engine.read((sql) => entriesNeedingAttention(sql, at, kind?.feed));
   const noun = kind?.noun ?? 'item';
   return found.map(({ reason, n }) => ({

@@ -4,7 +4,6 @@ import { Temporal } from 'temporal-polyfill';
 import { Skippable } from '../../core/errors.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { entriesStarting } from '../../warehouse/outbox/lists.ts';
 import type { PushRun } from './kind.ts';
 
@@ -18,17 +17,9 @@ export interface DeadlineQuestion {
   now: number;
 }
 
-export interface PlansOfTomorrow {
-  /** ISO instant of today's deadline. */
-  dueAt: string;
-  isPast: boolean;
-  confirmed: number;
-  /** Neither confirmed nor cancelled, by code. */
-  open: Pick<OutboxEntry, 'external_code' | 'state'>[];
-}
+export type PlansOfTomorrow = Awaited<ReturnType<typeof plansOfTomorrow>>;
 
-export async function plansOfTomorrow(engine: Engine, question: DeadlineQuestion): Promise<PlansOfTomorrow> {
-  const { deadline, timezone, now } = question;
+export async function plansOfTomorrow(engine: Engine, { deadline, timezone, now }: DeadlineQuestion) {
   const local = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timezone);
   const today = local.toPlainDate();
   const midnight = (days: number): string =>
@@ -38,9 +29,11 @@ export async function plansOfTomorrow(engine: Engine, question: DeadlineQuestion
     entriesStarting(sql, 'route_plans', { start: midnight(1), end: midnight(2) }),
   );
   return {
+    /** ISO instant of today's deadline. */
     dueAt: isoInstant(dueMs),
     isPast: now >= dueMs,
     confirmed: plans.filter(({ state }) => state === 'confirmed').length,
+    /** Neither confirmed nor cancelled, by code. */
     open: plans.filter(({ state }) => state !== 'confirmed' && state !== 'cancelled'),
   };
 }

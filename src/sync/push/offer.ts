@@ -63,14 +63,11 @@ export function takeOffer(uses: readonly OutboxEntry[], offer: Offer, rules: Off
   return transition(known, 'reject', rules.at, { ...contentOf(offer), ...rejection });
 }
 
-interface Match {
-  /** The entry that the offer belongs to; undefined if the offer is new. */
-  known: OutboxEntry | undefined;
-  /** An earlier use of the code on another day, because of which this offer is rejected. */
-  conflict?: OutboxEntry | undefined;
-}
-
-function entryFor(uses: readonly OutboxEntry[], offer: Offer, rules: OfferRules): Match {
+/**
+ * `known` is the entry that the offer belongs to, undefined if the offer is new; `conflict` is an earlier use of the code on
+ * another day, because of which the offer is rejected.
+ */
+function entryFor(uses: readonly OutboxEntry[], offer: Offer, rules: OfferRules) {
   const { canChange, reuseCodes, dayOf } = rules;
   const { day } = offer;
   const latest = uses.findLast(({ attention }) => attention !== 'code_reused');

@@ -1,6 +1,6 @@
 // Drops a file of sample plans if the drop folder does not exist yet, so that the first start with the built-in service
 // shows a push. The plans use plates of that service.
-import { stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { replaceFile } from '../../core/atomic-file.ts';
 import type { Clock } from '../../core/time/clock.ts';
@@ -15,11 +15,7 @@ export interface SampleDependencies {
 }
 
 export async function dropSamplePlans(folder: string, { fleet, clock, timezone }: SampleDependencies): Promise<void> {
-  const isThere = await stat(folder).then(
-    () => true,
-    () => false,
-  );
-  if (isThere) return;
+  if (existsSync(folder)) return;
   const records = await fleet.call(vehicles, { visible: 1, includes: ['fleet'] });
   const plates = records.flatMap((record) => {
     const { plate } = record as { plate?: unknown };

@@ -1,20 +1,12 @@
 // Holds the batches of a feed until the feed is read to its end: the first in memory, the others in a temporary file. The
 // file is unlinked as soon as it is open, so a process that dies leaves nothing behind. Memory stays bounded: one part is in
 // memory at a time beside the first, and erp/batches.ts limits the size of a part.
-
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export interface Spool<T> {
-  add(part: T): Promise<void>;
-  /** All parts in order; the spool is empty afterwards. */
-  drain(): AsyncIterable<T>;
-  clear(): Promise<void>;
-}
-
-export function createSpool<T>(): Spool<T> {
+export function createSpool<T>() {
   let first: T | undefined;
   let file: FileHandle | undefined;
 
@@ -25,7 +17,7 @@ export function createSpool<T>(): Spool<T> {
   }
 
   return {
-    async add(part) {
+    async add(part: T): Promise<void> {
       if (first === undefined) {
         first = part;
         return;
@@ -33,7 +25,8 @@ export function createSpool<T>(): Spool<T> {
       file ??= await unlinkedFile();
       await file.appendFile(`${oneLine(part)}\n`);
     },
-    async *drain() {
+    /** All parts in order; the spool is empty afterwards. */
+    async *drain(): AsyncIterable<T> {
       if (first !== undefined) yield first;
       first = undefined;
       if (file !== undefined)
