@@ -6,14 +6,7 @@ import type { Decision } from '../../src/sync/push/decide.ts';
 import { nextPlace, type Verdict } from '../../src/sync/push/kind.ts';
 import { isSameValue } from '../../src/sync/push/kinds/answers.ts';
 import { judgeImport } from '../../src/sync/push/kinds/route-plans.ts';
-import {
-  afterReadBack,
-  afterSend,
-  CHANGED_AFTER_PUSH,
-  type Facts,
-  retryDelayMs,
-  unclearSend,
-} from '../../src/sync/push/outcome.ts';
+import { afterReadBack, afterSend, CHANGED_AFTER_PUSH, type Facts, retryDelayMs } from '../../src/sync/push/outcome.ts';
 import type { AttemptOutcome } from '../../src/warehouse/outbox/attempts.ts';
 import type { OutboxEntry, OutboxState } from '../../src/warehouse/outbox/entry.ts';
 import { OUTBOX_STATES } from '../../src/warehouse/outbox/entry.ts';
@@ -81,12 +74,12 @@ describe('an answer to a send', () => {
     expect(entry).toMatchObject({ ...waits, remote_id: 7, unclear_sends: 0, message: 'hm' });
     expect(attempt).toMatchObject({ what: 'change', started_at: minutesAfter(-1) });
     expect(failure).toMatchObject({ code: 'answer_unclear', message: 'hm' });
-    expect(unclearSend(update, 'died', AT)).toMatchObject({ ...waits, message: 'died' });
   });
 
   it('to a fifth send of a change without a clear outcome asks for a person, except where one was asked before', () => {
     const attention = (attempts: number, given: OutboxEntry['attention'] = null) =>
-      unclearSend(entryIn('sending', { remote_id: 7, attempts, attention: given }), 'hm', AT).attention;
+      verdict({ is: 'unclear', message: 'hm' }, entryIn('sending', { remote_id: 7, attempts, attention: given })).entry
+        .attention;
     const expected = [attention(4), attention(5), attention(4, 'found_twice'), attention(4, 'invalid_change')];
     expect(expected).toEqual([null, 'retries_exhausted', 'found_twice', null]);
   });

@@ -1,6 +1,5 @@
 // The actions of a person on outbox entries, one or many at a time. No action sends anything: a retried entry is ready for
 // the next run. An entry that may be at the service is read back first, unless the person asserts that it is absent.
-
 import { chunks } from '../../core/chunks.ts';
 import { Fatal } from '../../core/errors.ts';
 import type { Engine } from '../../warehouse/engine.ts';
@@ -48,12 +47,6 @@ const acted = (entry: OutboxEntry, outcome: AttemptOutcome, at: string, words: s
 
 const OFFER_AGAIN =
   'Its content is no longer stored: let the ERP offer it again (drop its file again, or offer its row again). The content may be the same.';
-const READY = 'It is ready; the next run sends it, unless a read-back shows it.';
-const READY_AT_ONCE =
-  'It is ready; the next run reads it back without waiting, and sends it unless the service shows it.';
-const MAY_BE_THERE =
-  'It may be at the service: the next runs read it back, and send it only if it stays absent for long enough.';
-const CHECKED = 'The next run reads it back; if the problem remains, it is reported again.';
 
 export const retry: Action = (entry, at) => {
   const { state, attention, external_code } = entry;
@@ -61,30 +54,35 @@ export const retry: Action = (entry, at) => {
     acted(transition(entry, name, at, change), 'retried', at, words);
   switch (state) {
     case 'rejected':
-    case 'cancelled':
-      return state === 'rejected' && entry.payload !== null
-        ? retried('retry', { message: 'Retried by a person; the next run sends it' }, READY)
-        : retried(
-            'note',
-            { content_hash: '', message: 'Retried by a person; waits until the ERP offers it again' },
-            OFFER_AGAIN,
-          );
-    case 'ready':
-      return retried('note', { next_attempt_at: null }, READY_AT_ONCE);
-    case 'unknown':
-      return retried('note', { next_attempt_at: null }, MAY_BE_THERE);
-    case 'confirmed':
+    case 'cancelled': {
+      if (state === 'cancelled' || entry.payload === null) {
+        const message = 'Retried by a person; waits until the ERP offers it again';
+        return retried('note', { content_hash: '', message }, OFFER_AGAIN);
+      }
+      const words = 'It is ready; the next run sends it, unless a read-back shows it.';
+      return retried('retry', { message: 'Retried by a person; the next run sends it' }, words);
+    }
+    case 'ready': {
+      const words =
+        'It is ready; the next run reads it back without waiting, and sends it unless the service shows it.';
+      return retried('note', { next_attempt_at: null }, words);
+    }
+    case 'unknown': {
+      const words =
+        'It may be at the service: the next runs read it back, and send it only if it stays absent for long enough.';
+      return retried('note', { next_attempt_at: null }, words);
+    }
+    case 'confirmed': {
+      const hint = 'To send it again, change its content in the ERP.';
+      if (attention === null) throw usage(`${external_code} is confirmed: there is nothing to retry`, hint);
       if (hasUnusableContent(entry))
         throw usage(
           `${external_code}: the ERP changed it, and the new content cannot be sent`,
           'Correct it in the ERP.',
         );
-      if (attention === null)
-        throw usage(
-          `${external_code} is confirmed: there is nothing to retry`,
-          'To send it again, change its content in the ERP.',
-        );
-      return retried('note', { attention: null, next_attempt_at: null }, CHECKED);
+      const words = 'The next run reads it back; if the problem remains, it is reported again.';
+      return retried('note', { attention: null, next_attempt_at: null }, words);
+    }
     case 'sending':
       throw beingSent(entry);
   }

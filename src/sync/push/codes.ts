@@ -18,11 +18,9 @@ export function codesOf(kind: FeedKind, code: string, digest: Digest): Pick<Outb
   return { external_code: PREFIX + digest(plain).slice(0, LENGTH), erp_code: code };
 }
 
-export const isDigest = (kind: string, code: string): boolean => kind === 'agents' && code.startsWith(PREFIX);
-
 /** Undefined if the outbox holds only a digest. The result of a file takes the code from the file instead. */
 export const codeInClear = ({ kind, external_code, erp_code }: EntrySummary): string | undefined =>
-  erp_code ?? (isDigest(kind, external_code) ? undefined : external_code);
+  erp_code ?? (kind === 'agents' && external_code.startsWith(PREFIX) ? undefined : external_code);
 
 /** The outcome for the ERP, under the ERP's own code. */
 export const outcomeOf = (entry: EntrySummary, externalCode: string): Outcome => ({

@@ -29,7 +29,13 @@ export async function ingestFeed(push: PushRun): Promise<void> {
       }
       await spool.add(batch);
       readErrors.push(...batch.faults.filter(({ externalCode }) => externalCode !== undefined));
-      if (batch.last) await takeAll(push, spool.drain(), readErrors);
+      if (!batch.last) continue;
+      const taken = new Set<string>();
+      // An item that a later part invalidates is left out of every part: otherwise a crash between two parts could leave it
+      // ready to be sent.
+      const isValid = validItems(readErrors);
+      for await (const part of spool.drain())
+        await takeBatch(push, { ...part, items: part.items.filter(isValid) }, taken);
     }
   } catch (thrown) {
     if (context.signal.aborted) return;
@@ -37,20 +43,6 @@ export async function ingestFeed(push: PushRun): Promise<void> {
   } finally {
     await spool.clear();
   }
-}
-
-/**
- * Takes one complete file, query or answer. An item that a later part invalidates is left out of every batch: otherwise a
- * crash between two batches could leave it ready to be sent.
- */
-async function takeAll(
-  push: PushRun,
-  batches: AsyncIterable<ErpBatch>,
-  readErrors: readonly ErpFault[],
-): Promise<void> {
-  const taken = new Set<string>();
-  const isValid = validItems(readErrors);
-  for await (const batch of batches) await takeBatch(push, { ...batch, items: batch.items.filter(isValid) }, taken);
 }
 
 const changedMeanwhile = (): Retriable =>

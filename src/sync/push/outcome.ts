@@ -1,6 +1,5 @@
 // Derives the next entry, and the line of its history, from an answer to a send or from the decision of a read-back. Pure,
 // except `storeOutcomes`, which writes both. After an unclear answer to a create, the entry is unknown.
-
 import * as errors from '../../core/errors.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { FleetHttpError, saidBy } from '../../fleet/transport/failures.ts';
@@ -99,13 +98,18 @@ function afterVerdict(claimed: OutboxEntry, before: OutboxEntry, verdict: Verdic
   return { entry, outcome: 'accepted', message: message === null ? null : [message, ...reasons].join('; ') };
 }
 
+/** A change of a known item may be repeated. Whether a new item was created must be read back. */
 function unclear(claimed: OutboxEntry, message: string, at: string): Result {
-  const entry = unclearSend(claimed, message, at);
-  const outcome = { entry, outcome: 'unclear', message } as const;
-  if (entry.state !== 'ready') return outcome;
-  // An unclear change waits as ready. The run reports it, because no read-back will.
+  const history = { outcome: 'unclear', message } as const;
+  if (claimed.remote_id === null) {
+    const unknown_since = claimed.unknown_since ?? at;
+    const change = { message, unknown_since, unclear_sends: claimed.unclear_sends + 1 };
+    return { entry: transition(claimed, 'becomeUnknown', at, change), ...history };
+  }
+  // The run reports the change, because no read-back will.
   const hint = 'The change is sent again; npx roadbook outbox list shows when.';
-  return { ...outcome, failure: new errors.Skippable(message, { code: 'answer_unclear', hint }) };
+  const failure = new errors.Skippable(message, { code: 'answer_unclear', hint });
+  return { entry: postponed(claimed, message, at), ...history, failure };
 }
 
 function afterFailure(
@@ -156,16 +160,6 @@ function classify(thrown: unknown, isAbort: boolean): 'rejected' | 'unclear' | '
 
 const httpError = (thrown: unknown): FleetHttpError | undefined =>
   thrown instanceof Error && thrown.cause instanceof FleetHttpError ? thrown.cause : undefined;
-
-/** A change of a known item may be repeated. Whether a new item was created must be read back. */
-export function unclearSend(claimed: OutboxEntry, message: string, at: string): OutboxEntry {
-  if (claimed.remote_id !== null) return postponed(claimed, message, at);
-  return transition(claimed, 'becomeUnknown', at, {
-    message,
-    unknown_since: claimed.unknown_since ?? at,
-    unclear_sends: claimed.unclear_sends + 1,
-  });
-}
 
 /** After so many sends without a clear answer, none of them shown by a read-back, a person must check the service. */
 const MOST_UNCLEAR_SENDS = 5;

@@ -48,14 +48,11 @@ async function recover(push: PushRun): Promise<void> {
 async function outcomeOf({ kind, context, engine, failures }: PushRun): Promise<RunOutcome> {
   const { counts, signal } = context;
   counts.unknown = await engine.read((sql) => countIn(sql, kind.feed, 'unknown'));
-  if (signal.aborted) failures.push(stoppedEarly());
+  if (signal.aborted) {
+    const hint = 'Nothing is half done; the next run continues where this one stopped.';
+    failures.push(new Fatal('The run was stopped before it finished', { code: 'stopped', hint }));
+  }
   const hasDone = counts.confirmed + counts.rejected + counts.inserted + counts.updated > 0;
   // A run that did its work and only found entries that need a person is partial, not failed.
   return { failures, worked: hasDone || failures.every((failure) => failure instanceof Skippable) };
 }
-
-const stoppedEarly = (): Fatal =>
-  new Fatal('The run was stopped before it finished', {
-    code: 'stopped',
-    hint: 'Nothing is half done; the next run continues where this one stopped.',
-  });

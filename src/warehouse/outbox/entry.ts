@@ -165,13 +165,8 @@ export const reasonsOf = ({ reasons }: Pick<OutboxEntry, 'reasons'>): string[] =
 export const reasonsText = (reasons: readonly string[]): string | null =>
   reasons.length === 0 ? null : JSON.stringify(reasons);
 
-export type ShownEntry = Omit<OutboxEntry, 'payload' | 'erp_code' | 'reasons' | 'revision'> & {
-  changed_after_push: boolean;
-  reasons: string[];
-};
-
 /** The entry without its payload and its clear code, which may contain tax numbers. */
-export function shownEntry(entry: OutboxEntry): ShownEntry {
+export function shownEntry(entry: OutboxEntry) {
   const { payload: _payload, erp_code: _code, revision: _revision, ...shown } = entry;
   return { ...shown, changed_after_push: isChangedAfterPush(entry), reasons: reasonsOf(entry) };
 }
