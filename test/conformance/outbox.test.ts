@@ -6,7 +6,7 @@ import { type Attempt, attemptsOf, recordAttempts } from '../../src/warehouse/ou
 import { ATTENTION, nameOf, type OutboxEntry, type OutboxState } from '../../src/warehouse/outbox/entry.ts';
 import * as lists from '../../src/warehouse/outbox/lists.ts';
 import * as queries from '../../src/warehouse/outbox/queries.ts';
-import { runningPlans, storeNotified } from '../../src/warehouse/outbox/returns.ts';
+import { pushReturn, runningPlans } from '../../src/warehouse/outbox/returns.ts';
 import { storeEntries, transition } from '../../src/warehouse/outbox/transitions.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { type EnginePlace, engineCases } from '../support/engines.ts';
@@ -396,7 +396,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
       ...stop,
       told_at: AT,
     }));
-    await write((tx) => storeNotified(tx, stops));
+    await write((tx) => tx.store(pushReturn, stops));
     expect(await change(queries.deleteAged, 'agents', AT)).toBe(0);
     expect(await change(queries.deleteAged, KIND, AT)).toBe(3);
     const left = ['confirmed', 'not notified', 'ready', 'recent', 'still offered', 'unknown'];
@@ -404,7 +404,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(await column('push_attempt', 'external_code')).toEqual(left);
     expect(await column('push_return', 'plan_external_code')).toEqual(left);
     await store(many(401, 'cancelled', { ...old, kind: 'agents' }));
-    await write((tx) => storeNotified(tx, [{ plan_external_code: 'n0001', code_use: 1, ...stop, told_at: AT }]));
+    await write((tx) => tx.store(pushReturn, [{ plan_external_code: 'n0001', code_use: 1, ...stop, told_at: AT }]));
     expect(await change(queries.deleteAged, 'agents', AT)).toBe(401);
     expect(await column('push_outbox', 'external_code')).toEqual(left);
     expect(await column('push_return', 'plan_external_code')).toContain('n0001');

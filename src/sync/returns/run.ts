@@ -2,7 +2,7 @@
 // notification is stored, so after a crash it is notified twice rather than never.
 import { asRoadbookError, Skippable } from '../../core/errors.ts';
 import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
-import { runningPlans, storeNotified } from '../../warehouse/outbox/returns.ts';
+import { pushReturn, runningPlans } from '../../warehouse/outbox/returns.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
 import { createNotifier } from '../push/acknowledge.ts';
 import { openPush, openUnrecorded, type PushRun } from '../push/kind.ts';
@@ -66,7 +66,7 @@ async function notify(push: PushRun, changes: readonly Change[]): Promise<void> 
 
 async function store({ context, engine, now }: PushRun, changes: readonly Change[]): Promise<void> {
   const rows = changes.map(({ row }) => ({ ...row, told_at: now(), run_id: context.runId }));
-  await engine.write((tx) => storeNotified(tx, rows));
+  await engine.write((tx) => tx.store(pushReturn, rows));
 }
 
 async function reportUncoded(push: PushRun, uncoded: readonly Change[]): Promise<void> {

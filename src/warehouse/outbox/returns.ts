@@ -1,7 +1,6 @@
 // The last notification of each stop to the ERP, so that the ERP is notified once for each change. Also reads the
 // pulled stops of pushed plans.
 import type { Knex } from 'knex';
-import type { Transaction } from '../engine.ts';
 import { controlTable, instant, integer, text } from '../schema/table.ts';
 import type { OutboxEntry } from './entry.ts';
 
@@ -62,14 +61,6 @@ export const runningPlans = (
     ]);
   return page.orderBy(['period_end', 'external_code', 'code_use']).limit(PLANS_A_PAGE);
 };
-
-/** No key may occur twice in `stops`. */
-export async function storeNotified(
-  { store }: Pick<Transaction, 'store'>,
-  stops: readonly NotifiedStop[],
-): Promise<void> {
-  if (stops.length > 0) await store(pushReturn, stops);
-}
 
 /** A stop with one of its executions; the execution's columns are null if there is none. */
 export interface StopRow {
