@@ -19,7 +19,7 @@ type Period = queries.Period;
 /** An entry that may be sent, with its revision at the time of the read-back. */
 export type Cleared = EntryKey & Pick<OutboxEntry, 'revision'>;
 
-/** `ready`: entries to send; `open`: entries to find; `all`: both. */
+/** `ready`: only clears entries to send; `open`: entries to find; `all`: both. */
 export type ReadBackScope = 'ready' | 'open' | 'all';
 
 export async function readBack(push: PushRun, scope: ReadBackScope): Promise<Cleared[]> {
@@ -203,26 +203,19 @@ async function judge(
   narrow: Narrow,
 ): Promise<Cleared[]> {
   const { engine, kind } = push;
-  const { feed, hasUniqueKey } = kind;
-  const entries = await engine.read((sql) => queries.entriesByKey(sql, feed, due));
-  const keys = entries.map(({ remote_key }) => remote_key);
-  const ids = keys.flatMap((key) => (shown.byKey.get(key) ?? []).map(({ id }) => id));
-  const owners = await engine.read((sql) => queries.ownersOf(sql, feed, ids));
-  // A record may belong to an unknown entry with the same key. Unknown entries are read back after the ready ones.
-  const isContested = scope === 'ready' && !hasUniqueKey;
-  const holders = isContested ? await engine.read((sql) => queries.holdersOf(sql, feed, keys)) : [];
-  const contested = new Set(holders.flatMap((each) => (each.remote_id === null ? each.remote_key : [])));
+  const entries = await engine.read((sql) => queries.entriesByKey(sql, kind.feed, due));
+  const ids = entries.flatMap(({ remote_key }) => (shown.byKey.get(remote_key) ?? []).map(({ id }) => id));
+  const owners = await engine.read((sql) => queries.ownersOf(sql, kind.feed, ids));
   const facts = factsOf(push);
   const outcomes: Outcome[] = [];
   const cleared: Cleared[] = [];
   for (const entry of entries) {
     const payload = payloadOf(entry);
     const decision = await decisionFor(push, entry, payload?.data, shown, owners, narrow);
-    if (decision.is === 'found') {
-      if (contested.has(entry.remote_key)) continue;
-      owners.set(decision.record.id, entry);
-    }
     if (decision.is === 'clear') cleared.push(entry);
+    // A record may belong to an unknown entry with the same key, and unknown entries are read back later in the run.
+    if (scope === 'ready') continue;
+    if (decision.is === 'found') owners.set(decision.record.id, entry);
     const outcome = afterReadBack(entry, decision, facts, payload && nextPlace(entry, payload));
     if (outcome !== undefined) outcomes.push(outcome);
   }
