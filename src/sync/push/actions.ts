@@ -9,15 +9,11 @@ import { type EntryFilter, entriesNamed, searchEntries } from '../../warehouse/o
 import { type EntryChange, mayMove, type TransitionName, transition } from '../../warehouse/outbox/transitions.ts';
 import { payloadOf } from './kind.ts';
 
-export interface EntryName {
-  code: string;
-  kind?: string | undefined;
-  /** Which use of the code, if there are several. */
-  use?: number | undefined;
-}
-
-/** Throws if no entry has the code, or if several have it and kind or use is missing. */
-export async function namedEntry(engine: Engine, { code, kind, use }: EntryName): Promise<OutboxEntry> {
+/** Throws if no entry has the code, or if several have it and kind, or use of the code, is missing. */
+export async function namedEntry(
+  engine: Engine,
+  { code, kind, use }: { code: string; kind?: string | undefined; use?: number | undefined },
+): Promise<OutboxEntry> {
   const found = await engine.read((sql) => entriesNamed(sql, code, kind));
   const [entry, ...others] = found.filter(({ code_use }) => use === undefined || code_use === use);
   if (entry === undefined) {
@@ -137,17 +133,12 @@ export async function act(engine: Engine, entry: OutboxEntry, action: Action, at
   );
 }
 
-export interface ActedOnMany {
-  done: number;
-  /** Entries whose state does not allow the action, or that were changed at the same time. */
-  skipped: number;
-}
-
 const PAGE = 200;
 /** Limits one action, so that a person checks the result before acting on more. */
 const MOST = 10_000;
 
-export async function actOnMany(engine: Engine, filter: EntryFilter, action: Action, at: string): Promise<ActedOnMany> {
+/** `skipped` are entries whose state does not allow the action, or that were changed at the same time. */
+export async function actOnMany(engine: Engine, filter: EntryFilter, action: Action, at: string) {
   const found = await engine.read((sql) => searchEntries(sql, { ...filter, limit: MOST }));
   let done = 0;
   for (const page of chunks(found, PAGE)) {

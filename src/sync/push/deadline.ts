@@ -9,15 +9,13 @@ import type { PushRun } from './kind.ts';
 
 const MOST_NAMED = 10;
 
-export interface DeadlineQuestion {
+interface DeadlineQuestion {
   /** Local time of day, as in `18:00`. */
   deadline: string;
   timezone: string;
   /** Milliseconds since the epoch. */
   now: number;
 }
-
-export type PlansOfTomorrow = Awaited<ReturnType<typeof plansOfTomorrow>>;
 
 export async function plansOfTomorrow(engine: Engine, { deadline, timezone, now }: DeadlineQuestion) {
   const local = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timezone);

@@ -8,25 +8,19 @@ import { commonOptions } from './options.ts';
 import { previewPush } from './preview.ts';
 import { executePush } from './run.ts';
 
-export interface PushDeclaration {
-  meaning: string;
-  /** Default schedule, as cron fields. */
-  schedule: string;
+interface PushDeclaration extends Pick<Job, 'meaning' | 'schedule' | 'cost'> {
   kind: PushKind;
   /** Options beside the common ones, each with a default. */
   options?: z.core.$ZodLooseShape;
-  /** Estimated cost of a run on a usual day; default: no call, because most runs send nothing. */
-  cost?: Job['cost'];
 }
 
-export function pushJob(declaration: PushDeclaration): Job {
-  const { meaning, schedule, kind, options = {}, cost = () => ({ calls: 0 }) } = declaration;
+export function pushJob({ kind, options = {}, ...declaration }: PushDeclaration): Job {
   return {
-    meaning,
-    schedule,
+    // Most runs send nothing.
+    cost: () => ({ calls: 0 }),
+    ...declaration,
     options: z.object({ ...commonOptions, ...options }),
     tables: [pushOutbox, pushAttempt],
-    cost,
     execute: (context) => executePush(kind, context),
     preview: (context) => previewPush(kind, context),
   };

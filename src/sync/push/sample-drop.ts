@@ -8,13 +8,10 @@ import { samplePlans } from '../../erp/items/sample-plans.ts';
 import type { Fleet } from '../../fleet/client.ts';
 import { vehicles } from '../../fleet/endpoints/vehicles.ts';
 
-export interface SampleDependencies {
-  fleet: Fleet;
-  clock: Clock;
-  timezone: string;
-}
-
-export async function dropSamplePlans(folder: string, { fleet, clock, timezone }: SampleDependencies): Promise<void> {
+export async function dropSamplePlans(
+  folder: string,
+  { fleet, clock, timezone }: { fleet: Fleet; clock: Clock; timezone: string },
+): Promise<void> {
   if (existsSync(folder)) return;
   const records = await fleet.call(vehicles, { visible: 1, includes: ['fleet'] });
   const plates = records.flatMap((record) => {
