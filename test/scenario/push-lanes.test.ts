@@ -69,3 +69,19 @@ it('the slots end when outcomes cannot be stored, and the next runs find the pla
   expect(new Set((await place.outbox()).map(({ state }) => state))).toEqual(new Set(['confirmed']));
   expect(Object.values(place.sandbox.ledger().plans)).toEqual(Array(70).fill(1));
 });
+
+it('the outcomes of a batch are stored even if the next batch cannot be claimed', async () => {
+  const place = await makePushPlace();
+  place.drop('route_plans', 'a.json', plans(300));
+  await place.engine.write(({ sql }) =>
+    sql.raw(`create trigger jam before update on push_outbox when new.external_code = 'P99' and new.state = 'sending'
+      begin select raise(abort, 'no room for it'); end`),
+  );
+  const { status, error } = await place.run(JOB);
+  expect(status).toBe('failed');
+  expect(error?.message).toContain('no room for it');
+  const sent = Object.keys(place.sandbox.ledger().plans);
+  const confirmed = (await place.outbox()).filter(({ state }) => state === 'confirmed');
+  expect(sent).toHaveLength(256);
+  expect(new Set(confirmed.map(({ external_code }) => external_code))).toEqual(new Set(sent));
+});
