@@ -21,8 +21,8 @@ const LIMITS: ReadingLimits = { heapMb: 768, timeoutMs: 120_000 };
 
 const PROCESS = resolve(import.meta.dirname, 'drop-file-process.ts');
 
-/** Parsing a smaller JSON file takes a tenth of a second at most, however deep it is; starting a process takes longer. */
-const LARGEST_INLINE_JSON = 256 * 1024;
+/** Parsing a smaller JSON file takes a third of a second at most, however deep or broken it is. */
+const LARGEST_INLINE_JSON = 1024 * 1024;
 
 interface FileRequest {
   file: DropFile;
