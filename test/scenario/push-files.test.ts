@@ -651,7 +651,7 @@ it('a file whose reader is killed fails alone: the other files are taken, and th
   const place = await makePushPlace();
   place.drop('route_plans', 'b.json', plan('B'));
   // Large enough for a reader process, and the older of the two.
-  writeFileSync(path(place, 'a.json'), JSON.stringify(plan('A')).padStart(1024 * 1024));
+  writeFileSync(path(place, 'a.json'), JSON.stringify(plan('A')).padStart(2 * 1024 * 1024));
   utimesSync(path(place, 'a.json'), 1_000_000, 1_000_000);
   let isDone = false;
   const running = place.run(JOB).finally(() => {
