@@ -162,8 +162,20 @@ describe('a plan without a clear answer', () => {
     expect((await place.entry('P1')).state).toBe('confirmed');
   });
 
-  it.each([5, 180])('is reported if it was sent again and both copies appear after %i minutes', async (late) => {
-    const place = await makePushPlace({ sandbox: { importVisibleAfterMs: late * MINUTE_MS } });
+  /** A service whose listings have no status. */
+  const withoutStatus: Answering = async ({ pathname }, original, { method }) => {
+    if (method !== 'GET' || pathname !== '/import/route_plan') return undefined;
+    const { data } = (await original()) as { data: object[] };
+    return { body: { data: data.map((record) => ({ ...record, status: null })) } };
+  };
+
+  it.each<[string, number, Answering?]>([
+    ['after 5 minutes', 5],
+    ['after 180 minutes', 180],
+    ['without a status', 5, withoutStatus],
+  ])('is reported if it was sent again and both copies appear %s', async (_how, late, answering) => {
+    const sandbox = { importVisibleAfterMs: late * MINUTE_MS };
+    const place = await makePushPlace({ sandbox, ...(answering && { answering }) });
     place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-after-commit', times: 1 });
     place.drop('route_plans', 'a.json', plan('P1'));
     const runs = async (minutes: number): Promise<void> => {

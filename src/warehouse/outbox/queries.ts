@@ -8,6 +8,7 @@ import {
   IS_OPEN,
   IS_RESENT,
   IS_WATCHED,
+  nameOf,
   type OutboxEntry,
   type OutboxState,
 } from './entry.ts';
@@ -129,7 +130,6 @@ export async function openEntries(sql: Knex, kind: string, at: string, rejectedS
     .where({ kind })
     .whereRaw(IS_RESENT)
     .where('seen_at', '>', before(at, RESENT_MS))
-    .whereRaw(`not (${IS_WATCHED})`)
     .whereExists(
       sql('push_attempt as attempt')
         .whereRaw(
@@ -140,9 +140,11 @@ export async function openEntries(sql: Knex, kind: string, at: string, rejectedS
   const rejected = entriesIn(sql, kind, 'rejected')
     .where('updated_at', '>=', rejectedSince)
     .where('sent_hash', '>', '');
-  const due: EntrySummary[] = [];
-  for (const query of [entriesIn(sql, kind, 'unknown'), watched, resent, rejected]) due.push(...(await dueOf(query)));
-  return due;
+  // An entry that was sent again may be watched for another reason too.
+  const due = new Map<string, EntrySummary>();
+  for (const query of [entriesIn(sql, kind, 'unknown'), watched, resent, rejected])
+    for (const entry of await dueOf(query)) due.set(nameOf(entry), entry);
+  return [...due.values()];
 }
 
 export type ControlRecord = Pick<OutboxEntry, 'remote_id' | 'remote_key'>;
