@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import { type Path, schemaPlace, valueAt } from '../core/schema-place.ts';
 import { suggest } from '../core/text/near-word.ts';
-import { parseInWords, singleIssues } from '../core/text/zod-words.ts';
+import { parseWithMessages, singleIssues } from '../core/text/zod-words.ts';
 import type { OffsetIssue } from './faults.ts';
 import { hintOf, retiredHint } from './issue-hints.ts';
 import { type Place, placeKey, type ValueTree } from './yaml/value-tree.ts';
@@ -15,7 +15,7 @@ type Issue = z.core.$ZodIssue;
 export function checkTree<T>(schema: z.ZodType<T>, tree: ValueTree): Checked<T> {
   // Each round converts at least one text, and no text twice, so the loop ends.
   for (;;) {
-    const result = parseInWords(schema, tree.value);
+    const result = parseWithMessages(schema, tree.value);
     if (result.success) return { config: result.data, issues: [] };
     const found = result.error.issues;
     if (convertReferences(found, tree)) continue;

@@ -17,7 +17,7 @@ export const isJsonObject = (value: unknown): value is JsonObject =>
 export type RunStatus = 'ok' | 'partial' | 'failed';
 
 /** Counters of a run. records = inserted + updated + unchanged + quarantined. */
-export const noCounts = () => ({
+export const zeroCounts = () => ({
   slices: 0,
   requests: 0,
   retries: 0,
@@ -32,7 +32,7 @@ export const noCounts = () => ({
   unknown: 0,
 });
 
-export type RunCounts = ReturnType<typeof noCounts>;
+export type RunCounts = ReturnType<typeof zeroCounts>;
 
 export interface RunSummary extends RunCounts {
   job: string;

@@ -4,7 +4,7 @@
 // of one read stay in memory, so their number is limited.
 import { yieldToEventLoop } from '../core/event-loop.ts';
 import { inSizeLimit, LARGEST_ITEM, MOST_ITEM_ERRORS, type Reading } from './items/item.ts';
-import { type ErpBatch, type ErpFault, invalidates, type SourceContext } from './source.ts';
+import { type ErpBatch, invalidates, type ReadError, type SourceContext } from './source.ts';
 
 /** Items and read errors per batch. */
 const BATCH_SIZE = 500;
@@ -60,14 +60,14 @@ export async function* inBatches(
     const [bounded, size] = inSizeLimit(given);
     const reading = rejectRepeatedCode(bounded, codes, rule);
     if (codes.count > MOST_CODES || codes.characters > MOST_CODE_CHARACTERS) {
-      yield { ...emptyBatch(name, 1), last: true, faults: [{ origin: name, reason: TOO_MANY_CODES }] };
+      yield { ...emptyBatch(name, 1), last: true, readErrors: [{ origin: name, reason: TOO_MANY_CODES }] };
       return;
     }
     if ('readError' in reading && !isListed(reading.readError)) {
       unlisted += 1;
       continue;
     }
-    const isFull = batch.items.length + batch.faults.length >= BATCH_SIZE;
+    const isFull = batch.items.length + batch.readErrors.length >= BATCH_SIZE;
     if (isFull || batchSize + size > LARGEST_BATCH) {
       yield batch;
       batch = emptyBatch(name, batch.part + 1);
@@ -77,7 +77,7 @@ export async function* inBatches(
     if ('item' in reading) batch.items.push(reading.item);
     else invalidate(batch, reading.readError);
   }
-  if (unlisted > 0) batch.faults.push({ origin: name, reason: `${unlisted} more errors are not listed` });
+  if (unlisted > 0) batch.readErrors.push({ origin: name, reason: `${unlisted} more errors are not listed` });
   yield { ...batch, last: true };
 }
 
@@ -86,11 +86,11 @@ const emptyBatch = (name: string, part: number): ErpBatch => ({
   part,
   last: false,
   items: [],
-  faults: [],
+  readErrors: [],
 });
 
 /** Counts the read errors of each item and start day. One listed error is enough to invalidate the item. */
-function createErrorLimit(): (readError: ErpFault) => boolean {
+function createErrorLimit(): (readError: ReadError) => boolean {
   const counts = new Map<string | undefined, number>();
   let listed = 0;
   return ({ externalCode, startDay }) => {
@@ -132,8 +132,8 @@ function addUse(codes: KnownCodes, code: string, use: Use, { reuseCodes }: CodeR
 /** An unknown day may be any day. */
 const isSameDay = (a: string, b: string): boolean => a === b || a === '' || b === '';
 
-function invalidate(batch: ErpBatch, readError: ErpFault): void {
-  batch.faults.push(readError);
+function invalidate(batch: ErpBatch, readError: ReadError): void {
+  batch.readErrors.push(readError);
   if (readError.externalCode === undefined) return;
   batch.items = batch.items.filter(
     ({ externalCode, startDay }) => externalCode !== readError.externalCode || !invalidates(readError, startDay),

@@ -21,7 +21,7 @@ export interface ErpItem {
 }
 
 /** A read error: part of the source could not be read as an item. */
-export interface ErpFault {
+export interface ReadError {
   origin: string;
   reason: string;
   /**
@@ -34,11 +34,11 @@ export interface ErpFault {
 }
 
 /** Whether the read error invalidates the item of its code that starts on this day. */
-export const invalidates = (readError: Pick<ErpFault, 'startDay'>, startDay: string): boolean =>
+export const invalidates = (readError: Pick<ReadError, 'startDay'>, startDay: string): boolean =>
   readError.startDay === undefined || readError.startDay === startDay;
 
 /** Selects the items that none of the read errors invalidates. */
-export function validItems(readErrors: readonly ErpFault[]): (item: FileItem) => boolean {
+export function validItems(readErrors: readonly ReadError[]): (item: FileItem) => boolean {
   const ofCode = Map.groupBy(readErrors, ({ externalCode }) => externalCode);
   return ({ externalCode, startDay }) =>
     !ofCode.get(externalCode)?.some((readError) => invalidates(readError, startDay));
@@ -55,7 +55,7 @@ export interface ErpBatch {
   /** The file, query or answer ends with this part. Without a last part, none of its parts counts. */
   last: boolean;
   items: ErpItem[];
-  faults: ErpFault[];
+  readErrors: ReadError[];
   /** What the engine stores about a file once it has taken the last part; only on the last part of a file. */
   file?: FileMark;
 }
@@ -82,13 +82,13 @@ export type FileItem = Pick<ErpItem, 'externalCode' | 'startDay'>;
 export interface FileContent {
   /** In the order of the file, without items that a read error invalidates. */
   items: readonly FileItem[];
-  readErrors: readonly ErpFault[];
+  readErrors: readonly ReadError[];
 }
 
 /** `unknown` is reported for information; it is not final. */
 export type OutcomeState = 'confirmed' | 'rejected' | 'cancelled' | 'unknown';
 
-export interface Outcome {
+export interface ItemOutcome {
   externalCode: string;
   /** ISO instant at which the plan or itinerary starts, for the ERP; null if there is none. */
   periodStart: string | null;
@@ -121,7 +121,7 @@ export interface ErpSource {
    */
   read(signal?: AbortSignal, taken?: readonly TakenFile[]): AsyncIterable<ErpBatch>;
   /** Reports outcomes, each of the item with its code and start. An outcome may change even after a final state. */
-  acknowledge(outcomes: readonly Outcome[]): Promise<void>;
+  acknowledge(outcomes: readonly ItemOutcome[]): Promise<void>;
   /** Only if the ERP drops files: the result of a file contains the outcomes of its items. */
   files?: DroppedFiles;
   /** Reports the outcomes of stops; the latest for each stop of a plan counts. */
@@ -137,7 +137,7 @@ export interface DroppedFiles {
   /** Undefined if the content that was taken has moved or is gone, or now gives other items. */
   contentOf(file: TakenFile): Promise<FileContent | undefined>;
   /** Writes the result and moves the file. Needs one outcome per item, in order. May be repeated after a crash. */
-  finish(file: TakenFile, content: FileContent, outcomes: readonly Outcome[]): Promise<void>;
+  finish(file: TakenFile, content: FileContent, outcomes: readonly ItemOutcome[]): Promise<void>;
   /** Removes finished files after their retention time; runs at most once an hour. */
   removeExpired(): Promise<void>;
 }

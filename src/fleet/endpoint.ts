@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import { Fatal } from '../core/errors.ts';
 import type { Json } from '../core/glossary.ts';
-import { issueTexts, parseInWords } from '../core/text/zod-words.ts';
+import { issueTexts, parseWithMessages } from '../core/text/zod-words.ts';
 import { documentOf, type Identity, idOf, recordsIn } from './answer.ts';
 import { encodeQuery, type FixedForms } from './query.ts';
 import type { CollectionForm } from './readings.ts';
@@ -117,7 +117,7 @@ function fillPath(path: string, request: object): { filled: string; rest: Record
 
 /** The error lists all issues by path, without values. */
 function checkRequest<Schema extends z.ZodType>(name: string, schema: Schema, request: unknown): z.output<Schema> {
-  const result = parseInWords(schema, request);
+  const result = parseWithMessages(schema, request);
   if (result.success) return result.data;
   const texts = issueTexts(result.error.issues, schema, request, 'request');
   throw new Fatal(`The call ${name} was not sent: ${texts.join('; ')}`, {

@@ -2,7 +2,7 @@
 // expectations. The reason never contains a value of the record.
 import type { z } from 'zod';
 import type { JsonObject } from '../core/glossary.ts';
-import { issueTexts, parseInWords } from '../core/text/zod-words.ts';
+import { issueTexts, parseWithMessages } from '../core/text/zod-words.ts';
 import { isCut, RECORD_LEVELS } from './cut-record.ts';
 
 export type RecordCheck =
@@ -25,7 +25,7 @@ export function checkRecord(schema: z.ZodType, raw: unknown): RecordCheck {
   if (isCut(raw)) {
     return { ok: false, reason: `record: nested deeper than ${RECORD_LEVELS} levels; truncated`, isPart: true };
   }
-  const result = parseInWords(schema, raw);
+  const result = parseWithMessages(schema, raw);
   if (result.success) return { ok: true, record: result.data as JsonObject };
   const { issues } = result.error;
   const listed = issueTexts(issues.slice(0, MOST_ISSUES), schema, raw, 'record');

@@ -3,7 +3,7 @@
 import { MINUTE_MS } from './world/company-time.ts';
 
 /** No prototype, because a plan may have the code `constructor`. */
-const noCounts = (): Record<string, number> => Object.create(null);
+const zeroCounts = (): Record<string, number> => Object.create(null);
 
 const emptyLedger = () => ({
   logins: 0,
@@ -11,18 +11,18 @@ const emptyLedger = () => ({
   renewals: 0,
   renewals_refused: 0,
   /** Requests that arrived, by call, whatever their outcome. */
-  requests: noCounts(),
+  requests: zeroCounts(),
   /** Answers by status; a request without an answer counts as `none`. */
-  requests_by_status: noCounts(),
+  requests_by_status: zeroCounts(),
   max_in_flight: 0,
   /** The most requests in any 60 seconds of the time that clients share with the sandbox. */
   per_minute_max: 0,
   /** How often each external code was accepted; the next three count other writes the same way. */
-  plans: noCounts(),
-  points_of_interest: noCounts(),
-  agents: noCounts(),
-  itineraries: noCounts(),
-  faults_injected: noCounts(),
+  plans: zeroCounts(),
+  points_of_interest: zeroCounts(),
+  agents: zeroCounts(),
+  itineraries: zeroCounts(),
+  faults_injected: zeroCounts(),
 });
 
 export type Ledger = ReturnType<typeof emptyLedger>;

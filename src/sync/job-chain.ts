@@ -34,7 +34,7 @@ export async function runChain(
     blockedBy ??= failureOfNeeded(name, await runOther(name));
   }
   const finished = await runOnce({ ...request, blockedBy }, dependencies);
-  for (const name of await unpaused(dependencies, finished.wants)) {
+  for (const name of await unpaused(dependencies, finished.followUpJobs)) {
     if (jobs.find(name)?.enabled !== false) await runOther(name);
   }
   return finished;
@@ -69,10 +69,10 @@ export async function previewChain(
 }
 
 /** A follow-up pull is optional, so it does not run while a person has paused the job. */
-async function unpaused({ engine }: SyncDependencies, wants: readonly string[]): Promise<readonly string[]> {
-  if (wants.length === 0) return wants;
+async function unpaused({ engine }: SyncDependencies, followUpJobs: readonly string[]): Promise<readonly string[]> {
+  if (followUpJobs.length === 0) return followUpJobs;
   const controls = await readControls(engine);
-  return wants.filter((name) => controls.get(name)?.paused !== true);
+  return followUpJobs.filter((name) => controls.get(name)?.paused !== true);
 }
 
 /** If a needed job failed, the run is not made and ends with the same error code and hint. */

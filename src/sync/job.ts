@@ -52,7 +52,7 @@ export interface RunOutcome {
   /** At least some of the work is done and stored. */
   worked: boolean;
   /** Jobs that should run next, because this run referenced rows that they pull. */
-  wants?: readonly string[];
+  followUpJobs?: readonly string[];
 }
 
 /** One line of a dry run. */

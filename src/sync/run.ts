@@ -2,7 +2,7 @@
 // it ends.
 import { randomBytes } from 'node:crypto';
 import { asRoadbookError, type RoadbookError } from '../core/errors.ts';
-import { noCounts, type RunStatus, type RunSummary } from '../core/glossary.ts';
+import { type RunStatus, type RunSummary, zeroCounts } from '../core/glossary.ts';
 import { redactedError } from '../core/text/redaction.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import { closeRun, openRun, type RunCause } from '../warehouse/control/runs.ts';
@@ -28,7 +28,7 @@ export interface RunRequest extends Pick<RunContext, 'options' | 'period' | 'lea
 export interface FinishedRun {
   summary: RunSummary;
   /** Jobs that should run next, because this run referenced rows that they pull. */
-  wants: readonly string[];
+  followUpJobs: readonly string[];
 }
 
 export async function runJob(request: RunRequest, dependencies: SyncDependencies): Promise<FinishedRun> {
@@ -50,7 +50,7 @@ export async function runJob(request: RunRequest, dependencies: SyncDependencies
     ...request,
     job: job.name,
     runId,
-    counts: noCounts(),
+    counts: zeroCounts(),
     dependencies,
     log,
     signal,
@@ -68,7 +68,7 @@ export async function runJob(request: RunRequest, dependencies: SyncDependencies
   const summary: RunSummary = { job: job.name, run_id: runId, ...ended };
   await closeRun(engine, summary);
   log[ended.status === 'failed' ? 'error' : 'info']({ cause, ...ended }, 'run finished');
-  return { summary, wants: outcome.wants ?? [] };
+  return { summary, followUpJobs: outcome.followUpJobs ?? [] };
 }
 
 /** Sorts by time. Short, because every row that the run changes stores it. */

@@ -28,8 +28,8 @@ export interface AskedPeriod extends Interval {
 export type SliceOutcome = {
   scope: string;
   counts: RunCounts;
-} /** `wants`: jobs that should run next, because the slice references rows that they pull. */ & (
-  | { end: 'loaded'; wants: string[] }
+} /** `followUpJobs`: jobs that should run next, because the slice references rows that they pull. */ & (
+  | { end: 'loaded'; followUpJobs: string[] }
   /** The slice was too large; these slices replace it. */
   | { end: 'cut'; slices: Slice[]; code: string }
   | { end: 'failed'; failure: RoadbookError }

@@ -10,7 +10,7 @@ export type Row = readonly Scalar[];
 export type Scalar = string | number | boolean | null;
 
 /** Rows of a table, encoded as the engine sends them to the database. */
-export interface WrittenRows {
+export interface EncodedRows {
   readonly count: number;
   /** Decodes the rows, which takes time. */
   rows(): readonly Row[];
@@ -57,8 +57,8 @@ export interface Transaction {
    * written after the read began.
    */
   load(table: Table, rows: readonly Row[], metadata: LoadMetadata): Promise<LoadCounts>;
-  /** As `load`, for rows that `writeDown` has encoded. */
-  loadWritten(table: Table, rows: readonly WrittenRows[], metadata: LoadMetadata): Promise<LoadCounts>;
+  /** As `load`, for rows that `encodeRows` has encoded. */
+  loadEncoded(table: Table, rows: readonly EncodedRows[], metadata: LoadMetadata): Promise<LoadCounts>;
   /**
    * Writes all columns of control-table rows, by key. Returns the keys of the rows that were written. No key may occur
    * twice.
@@ -110,7 +110,7 @@ export interface Engine extends Ddl {
   /** Where a queue shared by several processes is stored; absent if the engine cannot hold one. */
   readonly queueHome?: QueueHome;
   /** Encodes rows before the transaction begins, to keep it short. The caller may drop `rows` afterwards. */
-  writeDown(table: Table, rows: readonly Row[]): WrittenRows;
+  encodeRows(table: Table, rows: readonly Row[]): EncodedRows;
   /** Runs one transaction. Writes run one after another, short ones before waiting long ones. See WriteOptions. */
   write<T>(work: (tx: Transaction) => Promise<T>, how?: WriteOptions): Promise<T>;
   /**
@@ -123,7 +123,7 @@ export interface Engine extends Ddl {
    * A short transaction in parallel with the writer, for short-lived state that processes share. `now` asks the database
    * for its time, in ms since 1970. Absent if the engine cannot write in parallel.
    */
-  beside?<T>(work: (sql: Knex, now: () => Promise<number>) => Promise<T>): Promise<T>;
+  shortTransaction?<T>(work: (sql: Knex, now: () => Promise<number>) => Promise<T>): Promise<T>;
   /** All reads of `work` see one committed state, however long `work` takes. Rows arrive in batches. */
   snapshot<T>(work: (scan: Scan) => Promise<T>): Promise<T>;
   /** For each key of `bounds`: the greatest `column` up to the bound, over rows whose `by` is the key. Omits keys without rows. */

@@ -39,8 +39,8 @@ export interface Pair {
 }
 
 const load = (engine: Engine) => (rows: readonly Row[]) => {
-  const written = [engine.writeDown(event, rows)];
-  return async () => void (await engine.write((tx) => tx.loadWritten(event, written, stamp)));
+  const written = [engine.encodeRows(event, rows)];
+  return async () => void (await engine.write((tx) => tx.loadEncoded(event, written, stamp)));
 };
 
 const COLUMNS = [...recordColumns(event).map(({ name }) => name), 'extra'];

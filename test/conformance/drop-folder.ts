@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/core/glossary.ts';
 import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
 import { localDay } from '../../src/erp/items/moments.ts';
 import type { Mapping } from '../../src/erp/rows/mapping.ts';
-import type { ErpBatch, ErpSource, Outcome, SourceContext } from '../../src/erp/source.ts';
+import type { ErpBatch, ErpSource, ItemOutcome, SourceContext } from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';
 import { contextFor, drain, finishTaken, NOW, remember, type Taken, temporaryFolder, ZONE } from './erp-benches.ts';
 
@@ -44,7 +44,7 @@ export let taken: Taken;
 export const take = (source: ErpSource): Promise<ErpBatch[]> =>
   drain(source, clock, (batch) => remember(taken, batch, clock), taken);
 /** Finishes the taken files whose items all have one of these outcomes. */
-export const finish = (source: ErpSource, ...outcomes: Outcome[]): Promise<void> =>
+export const finish = (source: ErpSource, ...outcomes: ItemOutcome[]): Promise<void> =>
   finishTaken(source, taken, ({ externalCode, startDay }) =>
     outcomes.find((each) => each.externalCode === externalCode && localDay(each.periodStart, ZONE) === startDay),
   );
@@ -52,9 +52,9 @@ export const codesOf = (batches: readonly ErpBatch[]): string[] =>
   batches.flatMap(({ items }) => items.map(({ externalCode }) => externalCode));
 export const outcome = (
   externalCode: string,
-  state: Outcome['state'] = 'confirmed',
+  state: ItemOutcome['state'] = 'confirmed',
   day: string | null = DAY,
-): Outcome => ({
+): ItemOutcome => ({
   externalCode,
   periodStart: day && `${day}T11:00:00.000Z`,
   state,

@@ -238,12 +238,12 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
   it('loads rows that were written to a file in any number of parts, and returns them', async () => {
     const rows = fleet(30_000);
     const parts = [rows.slice(0, 1), [], rows.slice(1, 13_000), rows.slice(13_000)];
-    const written = parts.map((part) => engine.writeDown(vehicle, part));
+    const written = parts.map((part) => engine.encodeRows(vehicle, part));
     expect(written.flatMap((each) => each.rows())).toEqual(rows);
-    const loaded = (metadata: LoadMetadata) => engine.write((tx) => tx.loadWritten(vehicle, written, metadata));
+    const loaded = (metadata: LoadMetadata) => engine.write((tx) => tx.loadEncoded(vehicle, written, metadata));
     expect(await loaded(first)).toEqual({ inserted: 30_000, updated: 0, unchanged: 0 });
     expect(await loaded(second)).toEqual({ inserted: 0, updated: 0, unchanged: 30_000 });
-    expect(await engine.write((tx) => tx.loadWritten(vehicle, [], second))).toEqual({
+    expect(await engine.write((tx) => tx.loadEncoded(vehicle, [], second))).toEqual({
       inserted: 0,
       updated: 0,
       unchanged: 0,
@@ -260,7 +260,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
         total_distance: figure,
       }),
     );
-    expect(engine.writeDown(dailySummary, days).rows()).toEqual(days);
+    expect(engine.encodeRows(dailySummary, days).rows()).toEqual(days);
   });
 
   it('returns texts, identifiers and yes or no as they were encoded', () => {
@@ -268,7 +268,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     const drivers = texts.map((name, at) =>
       rowFor(driver)({ id: at === 0 ? '9007199254740993' : at, name, is_deliveryman: at % 2 === 0 }),
     );
-    expect(engine.writeDown(driver, drivers).rows()).toEqual(drivers);
+    expect(engine.encodeRows(driver, drivers).rows()).toEqual(drivers);
   });
 
   it('marks vanished records where others have come, but not records that moved out of the range', async () => {

@@ -14,7 +14,7 @@ import type {
   ErpBatch,
   ErpSource,
   FileItem,
-  Outcome,
+  ItemOutcome,
   SourceContext,
   StopOutcome,
   TakenFile,
@@ -64,7 +64,7 @@ export function remember(taken: Taken, { name, file }: ErpBatch, clock: ManualCl
 export async function finishTaken(
   source: ErpSource,
   taken: Taken,
-  outcomeFor: (item: FileItem) => Outcome | undefined,
+  outcomeFor: (item: FileItem) => ItemOutcome | undefined,
   step: () => void = () => {},
 ): Promise<void> {
   for (const file of taken.values()) {

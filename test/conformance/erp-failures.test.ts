@@ -94,7 +94,7 @@ describe('sql', () => {
     );
     expect(more).toEqual([]);
     expect(batch?.items).toEqual([]);
-    expect(batch?.faults.map(({ reason }) => reason)).toContain(
+    expect(batch?.readErrors.map(({ reason }) => reason)).toContain(
       'unknown column "Point.Name" (did you mean "point.name"?); rename it, remove it or map it',
     );
     await failure(source?.check() ?? Promise.resolve());
@@ -149,7 +149,7 @@ describe('sql', () => {
       },
     });
     const [batch] = await drain(erp, clock);
-    expect(batch?.faults).toEqual([]);
+    expect(batch?.readErrors).toEqual([]);
     expect(batch?.items).toMatchObject([
       {
         externalCode: 'V1',
@@ -224,7 +224,7 @@ describe('http', () => {
 
   test('a redirect of a read is followed on its own host', async () => {
     const erp = await open([{ status: 302, headers: { location: '/moved' } }, { text: '[]' }]);
-    expect(await drain(erp, clock)).toMatchObject([{ items: [], faults: [], last: true }]);
+    expect(await drain(erp, clock)).toMatchObject([{ items: [], readErrors: [], last: true }]);
     expect(heard).toEqual(['GET /orders?key=canary', 'GET /moved']);
   });
 
@@ -245,7 +245,7 @@ describe('http', () => {
       { status: 200, text: '[]' },
     ]);
     const [batch] = await drain(erp, clock);
-    expect(batch).toMatchObject({ items: [], faults: [], last: true });
+    expect(batch).toMatchObject({ items: [], readErrors: [], last: true });
     expect(clock.now()).toBeGreaterThanOrEqual(NOW + 5_000);
   });
 
@@ -259,7 +259,7 @@ describe('http', () => {
     const erp = await open([{ data: { list: [plan, { ...plan, external_code: null }, 7] } }], 'data.list');
     const [batch] = await drain(erp, clock);
     expect(batch?.items).toMatchObject([{ externalCode: 'P1', data: { date_time_start: '2026-05-18T08:00:00Z' } }]);
-    expect(batch?.faults).toEqual([
+    expect(batch?.readErrors).toEqual([
       { origin: 'route_plans record 2', reason: 'external_code: is missing' },
       { origin: 'route_plans record 3', reason: 'is not an object' },
     ]);

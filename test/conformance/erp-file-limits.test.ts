@@ -176,7 +176,7 @@ describe('a JSON file', () => {
     drop('a.json', JSON.stringify([large, plan('P2')]));
     const [batch] = await drain(open(), clock);
     expect(batch?.items.map(({ externalCode }) => externalCode)).toEqual(['P2']);
-    expect(batch?.faults).toEqual([
+    expect(batch?.readErrors).toEqual([
       {
         origin: 'a.json record 1',
         externalCode: 'P1',
@@ -195,7 +195,7 @@ describe('a CSV file', () => {
     drop('a.csv', `${HEADER}\n${rows.join('')}${row('P2', 'A')}`);
     const [batch] = await drain(open(), clock);
     expect(batch?.items.map(({ externalCode }) => externalCode)).toEqual(['P2']);
-    expect(batch?.faults).toEqual([
+    expect(batch?.readErrors).toEqual([
       {
         origin: 'a.csv row 2',
         externalCode: 'P1',
@@ -232,7 +232,7 @@ describe('a CSV file', () => {
   test('with an unclosed quotation mark is read no further than a megabyte', async () => {
     drop('a.csv', `${HEADER}\n"${'x'.repeat(2 * MEGABYTE)}`);
     const [batch] = await drain(open(), clock);
-    expect(batch?.faults).toEqual([{ origin: 'a.csv', reason: expect.stringContaining('CSV_MAX_RECORD_SIZE') }]);
+    expect(batch?.readErrors).toEqual([{ origin: 'a.csv', reason: expect.stringContaining('CSV_MAX_RECORD_SIZE') }]);
   });
 
   test.each([
@@ -270,7 +270,7 @@ describe('a CSV file', () => {
   test('with too many columns is rejected', async () => {
     drop('a.csv', `${HEADER},${Array.from({ length: 1_000 }, (_, i) => `c${i}`).join(',')}\n`);
     const [batch] = await drain(open(), clock);
-    expect(batch?.faults).toEqual([
+    expect(batch?.readErrors).toEqual([
       {
         origin: 'a.csv',
         reason: 'the header has more than 1000 columns; remove those that are not needed',
@@ -281,7 +281,7 @@ describe('a CSV file', () => {
   test('with something else as its header gives a short message', async () => {
     drop('a.csv', `${HEADER},${'x'.repeat(100_000)}\n`);
     const [batch] = await drain(open(), clock);
-    expect(batch?.faults[0]?.reason.length).toBeLessThan(200);
+    expect(batch?.readErrors[0]?.reason.length).toBeLessThan(200);
   });
 });
 

@@ -96,7 +96,7 @@ describe('formats', () => {
   ])('CSV in %s is read', async (_name, bytes) => {
     drop('a.csv', bytes);
     const [batch] = await drain(open(), clock);
-    expect(batch?.faults).toEqual([]);
+    expect(batch?.readErrors).toEqual([]);
     expect(batch?.items).toMatchObject([
       {
         externalCode: 'P1',
@@ -127,7 +127,7 @@ describe('formats', () => {
     ];
     drop('a.xlsx', workbook(rows, ['A2:A4', 'B2:B4', 'C2:C4', 'D2:D3', 'E2:E3']));
     const [batch] = await drain(open(), clock);
-    expect(batch?.faults).toEqual([]);
+    expect(batch?.readErrors).toEqual([]);
     expect(batch?.items).toMatchObject([
       {
         externalCode: '4711',
@@ -171,13 +171,13 @@ describe('bad input', () => {
     drop('long.csv', '['.repeat(200_000));
     const [batch] = await take(open());
     expect(batch?.items).toEqual([]);
-    expect(batch?.faults[0]?.reason).toMatch(/column|CSV/);
+    expect(batch?.readErrors[0]?.reason).toMatch(/column|CSV/);
   });
 
   test('broken JSON of many megabytes is reported by its position', async () => {
     drop('large.json', `{"external_code":"${'x'.repeat(9_000_000)}`);
-    const faults = (await take(open())).flatMap((batch) => batch.faults);
-    expect(faults.map(({ reason }) => reason)).toEqual(['broken JSON at 1:18']);
+    const readErrors = (await take(open())).flatMap((batch) => batch.readErrors);
+    expect(readErrors.map(({ reason }) => reason)).toEqual(['broken JSON at 1:18']);
   });
 
   test('a workbook that was written twice into one file ends the reading', async () => {
@@ -187,7 +187,7 @@ describe('bad input', () => {
     ]);
     drop('twice.xlsx', Buffer.concat([sheet, sheet]));
     const [batch] = await take(open());
-    expect((batch?.items.length ?? 0) + (batch?.faults.length ?? 0)).toBe(1);
+    expect((batch?.items.length ?? 0) + (batch?.readErrors.length ?? 0)).toBe(1);
   });
 
   const columns = 'plan.external_code,plan.date_time_start,plan.date_time_end,point.name';
@@ -257,8 +257,8 @@ describe('bad input', () => {
     const source = open();
     const batches = await take(source);
     await finish(source);
-    expect(batches).toMatchObject([{ part: 1, last: true, items: [], faults: [{ origin: name }] }]);
-    expect(batches[0]?.faults).toHaveLength(1);
+    expect(batches).toMatchObject([{ part: 1, last: true, items: [], readErrors: [{ origin: name }] }]);
+    expect(batches[0]?.readErrors).toHaveLength(1);
     expect(inFolder('failed')).toEqual([name, `${name}.result.json`]);
     expect(resultIn(`failed/${name}`)).toMatchObject({ results: [], faults: [{ origin: name }] });
     expect(resultIn(`failed/${name}`).faults[0].reason).toContain(words);
@@ -279,7 +279,7 @@ describe('bad input', () => {
     const source = open();
     const cut = await drain(source, clock, async () => drop('a.csv', 'x"'.repeat(text.length)));
     expect(cut.map(({ last }) => last)).not.toContain(true);
-    expect(cut.flatMap(({ faults }) => faults)).toEqual([]);
+    expect(cut.flatMap(({ readErrors }) => readErrors)).toEqual([]);
     drop('a.csv', text);
     expect(codesOf(await take(source))).toHaveLength(2_000);
   });
@@ -305,7 +305,7 @@ describe('a CSV file that cannot be read', () => {
   ])('is closed: %s', async (_name, text) => {
     drop('a.csv', text);
     const batches = await drain(open(), clock);
-    expect(batches.flatMap(({ faults }) => faults)).toHaveLength(1);
+    expect(batches.flatMap(({ readErrors }) => readErrors)).toHaveLength(1);
     expect(openFiles()).toEqual([]);
   });
 });

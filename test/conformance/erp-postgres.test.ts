@@ -3,13 +3,13 @@
 import knex, { type Knex } from 'knex';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
-import type { ErpBatch, ErpSource, Outcome } from '../../src/erp/source.ts';
+import type { ErpBatch, ErpSource, ItemOutcome } from '../../src/erp/source.ts';
 import { type FeedSettings, openSource } from '../../src/erp/sources.ts';
 import { startPostgres, stopPostgres } from '../support/postgres.ts';
 import { contextFor, drain, NOW } from './erp-benches.ts';
 
 const SECRET = 'the value of a customer';
-const outcome: Outcome = {
+const outcome: ItemOutcome = {
   externalCode: 'P1',
   periodStart: '2026-05-18T11:00:00.000Z',
   state: 'rejected',
@@ -88,7 +88,7 @@ describe('sql on PostgreSQL', () => {
     const reading = drain(open({ query }), clock, async (batch) => void batches.push(batch));
     await expect(reading).rejects.toMatchObject({ code: 'erp_statement_refused' });
     expect(batches.map(({ last }) => last)).not.toContain(true);
-    expect(batches.flatMap(({ faults }) => faults)).toEqual([]);
+    expect(batches.flatMap(({ readErrors }) => readErrors)).toEqual([]);
   });
 
   test('takes a statement whose casts are named as its values', async () => {

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { contentHash } from '../../src/erp/items/canonical-form.ts';
 import { validateItem } from '../../src/erp/items/schemas.ts';
-import type { ErpBatch, ErpItem, FileItem, Outcome } from '../../src/erp/source.ts';
+import type { ErpBatch, ErpItem, FileItem, ItemOutcome } from '../../src/erp/source.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import {
   type Bench,
@@ -87,7 +87,7 @@ const ITEMS = [
 ];
 
 const itemsOf = (batches: readonly ErpBatch[]): ErpItem[] => batches.flatMap(({ items }) => items);
-const confirmed = (externalCode: string, remoteId = 7): Outcome => ({
+const confirmed = (externalCode: string, remoteId = 7): ItemOutcome => ({
   externalCode,
   periodStart: PLAN_START,
   state: 'confirmed',
@@ -114,7 +114,7 @@ describe.each(BENCHES)('%s', (name, make) => {
     const erp = await benchOf(make);
     const source = erp.open();
     const batches = await drain(source, erp.clock);
-    expect(batches.flatMap(({ faults }) => faults)).toEqual([]);
+    expect(batches.flatMap(({ readErrors }) => readErrors)).toEqual([]);
     expect(batches.at(-1)?.last).toBe(true);
     const items = itemsOf(batches);
     expect(items.map(({ origin, ...rest }) => rest)).toEqual(ITEMS);
@@ -128,7 +128,7 @@ describe.each(BENCHES)('%s', (name, make) => {
     const source = erp.open();
     const taken: Taken = new Map();
     await drain(source, erp.clock, (batch) => remember(taken, batch, erp.clock));
-    const outcomes: Outcome[] = [
+    const outcomes: ItemOutcome[] = [
       confirmed('P1'),
       { ...confirmed('P2'), state: 'rejected', remoteId: null, message: 'refused', reasons: ['a', 'b'] },
     ];
@@ -189,10 +189,10 @@ describe.each(BENCHES)('%s', (name, make) => {
     const source = erp.open();
     const batches = await drain(source, erp.clock);
     expect(itemsOf(batches).map(({ externalCode }) => externalCode)).toEqual(['P2']);
-    const [fault, ...others] = batches.flatMap(({ faults }) => faults);
+    const [readError, ...others] = batches.flatMap(({ readErrors }) => readErrors);
     expect(others).toEqual([]);
-    expect(fault).toMatchObject({ externalCode: 'P1' });
-    expect(fault?.reason).toContain('keep the rows of a plan together');
+    expect(readError).toMatchObject({ externalCode: 'P1' });
+    expect(readError?.reason).toContain('keep the rows of a plan together');
     await source.close();
   });
 
@@ -212,7 +212,7 @@ describe.each(BENCHES)('%s', (name, make) => {
     const source = erp.open();
     const batches = await drain(source, erp.clock);
     expect(itemsOf(batches).map(({ externalCode }) => externalCode)).toEqual(['P2']);
-    expect(batches.flatMap(({ faults }) => faults)).toMatchObject([
+    expect(batches.flatMap(({ readErrors }) => readErrors)).toMatchObject([
       { externalCode: 'P1', reason: 'point.order is not a whole number' },
     ]);
     await source.close();
@@ -241,9 +241,9 @@ describe.each(BENCHES)('%s', (name, make) => {
       const source = erp.open();
       const batches = await drain(source, erp.clock);
       expect(itemsIn(batches)).toEqual([['R8', '2026-05-19', 1]]);
-      const faults = batches.flatMap((batch) => batch.faults);
-      expect(faults).not.toEqual([]);
-      expect(new Set(faults.map(({ externalCode }) => externalCode))).toEqual(new Set(['R7']));
+      const readErrors = batches.flatMap((batch) => batch.readErrors);
+      expect(readErrors).not.toEqual([]);
+      expect(new Set(readErrors.map(({ externalCode }) => externalCode))).toEqual(new Set(['R7']));
       await source.close();
     });
 
@@ -251,7 +251,7 @@ describe.each(BENCHES)('%s', (name, make) => {
       const erp = await benchOf(make, rows);
       const source = erp.open({ reuseCodes: true });
       const batches = await drain(source, erp.clock);
-      expect(batches.flatMap(({ faults }) => faults)).toEqual([]);
+      expect(batches.flatMap(({ readErrors }) => readErrors)).toEqual([]);
       expect(itemsIn(batches)).toEqual([
         ['R7', '2026-05-18', 2],
         ['R7', '2026-05-19', 1],

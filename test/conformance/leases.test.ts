@@ -1,7 +1,7 @@
 // Leases and actions on every engine, by two processes on one warehouse, each with its own clock.
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { noCounts } from '../../src/core/glossary.ts';
+import { zeroCounts } from '../../src/core/glossary.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
 import { isoInstant } from '../../src/core/time/clock.ts';
@@ -61,7 +61,9 @@ function sideOf(engine: Engine, clock: ManualClock, process: ProcessIdentity): S
 const around = (engine: Engine, wrap: <T>(turn: () => Promise<T>) => Promise<T>): Engine => ({
   ...engine,
   write: (work, how) => wrap(() => engine.write(work, how)),
-  ...(engine.beside && { beside: (work) => wrap(() => engine.beside?.(work) ?? Promise.reject()) }),
+  ...(engine.shortTransaction && {
+    shortTransaction: (work) => wrap(() => engine.shortTransaction?.(work) ?? Promise.reject()),
+  }),
 });
 
 describe.each(engineCases)('leases on $name', ({ name, make }) => {
@@ -122,7 +124,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
 
   /** Waits for the heartbeat that is under way: a real database writes it, independently of the test's clock. */
   const written = ({ engine }: Side): Promise<void> =>
-    engine.beside?.(async () => undefined) ?? engine.write(async () => undefined);
+    engine.shortTransaction?.(async () => undefined) ?? engine.write(async () => undefined);
 
   it('one of two processes gets the lease, and the other learns who has it', async () => {
     const held = await take(one);
@@ -160,7 +162,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
       await sql('sync_run').delete();
     });
     await expect(late).rejects.toMatchObject({ code: 'lease_lost' });
-    const summary = { job: 'pull-events', run_id: 'r1', status: 'ok' as const, ...noCounts(), error: null };
+    const summary = { job: 'pull-events', run_id: 'r1', status: 'ok' as const, ...zeroCounts(), error: null };
     const closing = closeRun(held.engine, {
       ...summary,
       started_at: isoInstant(START),
@@ -252,8 +254,8 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
 
   it('no lease is taken where the first heartbeat fails', async () => {
     const away: Engine = { ...one.engine };
-    if (away.beside === undefined) away.write = () => one.engine.write(reject) as never;
-    else away.beside = () => one.engine.write(reject) as never;
+    if (away.shortTransaction === undefined) away.write = () => one.engine.write(reject) as never;
+    else away.shortTransaction = () => one.engine.write(reject) as never;
     const heartbeat = heartbeatOn(away, { clock: one.clock, log, process: ONE });
     await expect(createLeaseManager(heartbeat, { ...one, log }).take('pull-events')).rejects.toThrow();
     expect(await rows('sync_lease')).toEqual([]);
@@ -277,7 +279,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     const heartbeat = one.heartbeat.runOnce().then(() => void order.push('heartbeat'));
     writes.push(heartbeat);
     // Beside the writer, a heartbeat does not even wait for the load that is under way.
-    if (one.engine.beside !== undefined) await heartbeat;
+    if (one.engine.shortTransaction !== undefined) await heartbeat;
     first.open();
     await Promise.all(writes);
     expect(order.filter((each) => each !== 'heartbeat')).toEqual(['load 1', 'claim', 'load 2', 'load 3']);
@@ -632,7 +634,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
   it('old runs are deleted from the history, except the last hundred of a job', async () => {
     const old = START - 100 * DAY_MS;
     await one.engine.write(async ({ sql }) => {
-      const run = { status: 'ok', cause: 'schedule', host: 'h', pid: 1, ...noCounts() };
+      const run = { status: 'ok', cause: 'schedule', host: 'h', pid: 1, ...zeroCounts() };
       for (let n = 0; n < 120; n++) {
         const started_at = isoInstant(old + n * 1_000);
         await sql('sync_run').insert({ ...run, run_id: `old${n}`, job: 'pull-events', started_at });
@@ -647,7 +649,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
       status: 'ok',
       started_at: isoInstant(START),
       finished_at: isoInstant(START),
-      ...noCounts(),
+      ...zeroCounts(),
       error: null,
     });
     const kept = (await rows('sync_run')).map(({ run_id }) => String(run_id));

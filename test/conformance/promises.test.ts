@@ -100,9 +100,9 @@ function cutLoads(rig: Rig): () => void {
         let isLoading = false;
         const result = await work({
           ...tx,
-          loadWritten(...given) {
+          loadEncoded(...given) {
             isLoading = true;
-            return tx.loadWritten(...given);
+            return tx.loadEncoded(...given);
           },
         });
         if (isLoading) throw new Fatal('cut', { code: 'cut' });

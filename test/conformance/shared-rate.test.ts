@@ -36,14 +36,14 @@ const ask = (rest: Partial<PermitRequest> = {}): PermitRequest => ({
   ...rest,
 });
 
-const permitsOf = (engine: Pick<Engine, 'beside'>, account: string): PermitSource =>
+const permitsOf = (engine: Pick<Engine, 'shortTransaction'>, account: string): PermitSource =>
   ratePermits(engine, account) as PermitSource;
 
 /** By the clock of the test instead of the server's. */
 function onClock(engine: Engine, account: string, clock: ManualClock): PermitSource {
-  const beside: Engine['beside'] = (work) =>
-    (engine.beside as NonNullable<Engine['beside']>)((sql) => work(sql, async () => clock.now()));
-  return permitsOf({ beside }, account);
+  const shortTransaction: Engine['shortTransaction'] = (work) =>
+    (engine.shortTransaction as NonNullable<Engine['shortTransaction']>)((sql) => work(sql, async () => clock.now()));
+  return permitsOf({ shortTransaction }, account);
 }
 
 /** A source whose pending asks can be awaited. */
@@ -153,7 +153,7 @@ describe('a rate that processes share on PostgreSQL', () => {
     await permitsOf(two, 'stuck').take(asked);
     const [locked, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let attempts = 0;
-    const stuck = one.beside?.(async (sql) => {
+    const stuck = one.shortTransaction?.(async (sql) => {
       await sql('sync_rate').where({ account: 'stuck' }).forUpdate().first();
       attempts++;
       locked.resolve();

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Fatal, type RoadbookError, Skippable } from '../../src/core/errors.ts';
-import { noCounts } from '../../src/core/glossary.ts';
+import { zeroCounts } from '../../src/core/glossary.ts';
 import { type Clock, isoInstant, systemClock } from '../../src/core/time/clock.ts';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import type { NamedJob } from '../../src/sync/job.ts';
@@ -227,7 +227,7 @@ describe('slices through the queue', () => {
       new Skippable('a\0b\ud800', { code: 'odd', hint: 'try' }),
       new Fatal('all of it', { code: 'pointless' }),
     ];
-    const facts = { counts: noCounts() };
+    const facts = { counts: zeroCounts() };
     const odd = jobs.map(
       (job): NamedJob => ({
         ...job,

@@ -12,7 +12,7 @@ import { importRoutePlan } from '../../src/fleet/endpoints/import-route-plan.ts'
 import { itinerary } from '../../src/fleet/endpoints/itinerary.ts';
 import { pointsOfInterest } from '../../src/fleet/endpoints/points-of-interest.ts';
 import { routePlans } from '../../src/fleet/endpoints/route-plans.ts';
-import { saidBy } from '../../src/fleet/transport/failures.ts';
+import { serviceMessage } from '../../src/fleet/transport/failures.ts';
 import { failureOf, fitting, openBoth, openFleet } from './fleet-setup.ts';
 
 const PLAN = {
@@ -168,6 +168,6 @@ describe('writes', () => {
     const failure = await failureOf(fleet.call(createItinerary, { data: { description: 'No dates' } }));
     expect(failure).toBeInstanceOf(Skippable);
     expect(failure).toMatchObject({ code: 'request_refused', message: 'POST /itinerary/ answered 422' });
-    expect(saidBy(failure)).toContain('date_time_start_estimated');
+    expect(serviceMessage(failure)).toContain('date_time_start_estimated');
   });
 });

@@ -107,9 +107,9 @@ describe('a day that had to be cut', () => {
           let plans = 0;
           const result = await work({
             ...tx,
-            loadWritten(table, written, metadata) {
+            loadEncoded(table, written, metadata) {
               if (table.name === 'route_plan') plans += written.reduce((sum, { count }) => sum + count, 0);
-              return tx.loadWritten(table, written, metadata);
+              return tx.loadEncoded(table, written, metadata);
             },
           });
           const hour = await tx

@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { noCounts } from '../../src/core/glossary.ts';
+import { zeroCounts } from '../../src/core/glossary.ts';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { statusDocument } from '../../src/status/health/status-document.ts';
 import { startStatusServer } from '../../src/status/server/server.ts';
@@ -249,7 +249,7 @@ describe('the views', () => {
       finished_at: `2026-03-10T14:0${minute}:30.000Z`,
       host: 'here',
       pid: 1,
-      ...noCounts(),
+      ...zeroCounts(),
       ...more,
     });
     await place.rig.engine.write(async ({ sql }) => {

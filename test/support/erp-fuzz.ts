@@ -130,11 +130,11 @@ export async function tryFile({ format, bytes, codes }: FuzzedFile): Promise<Fil
     const taken: Taken = new Map();
     const batches = await drain(source, clock, (batch) => remember(taken, batch, clock));
     const items = batches.flatMap((batch) => batch.items).map(({ externalCode }) => externalCode);
-    const faults = batches.flatMap((batch) => batch.faults);
-    const unclear = faults.find(({ origin, reason }) => !origin.startsWith(name) || reason.trim().length < 10);
+    const readErrors = batches.flatMap((batch) => batch.readErrors);
+    const unclear = readErrors.find(({ origin, reason }) => !origin.startsWith(name) || reason.trim().length < 10);
     if (unclear !== undefined) throw new Error(`a fault that says nothing: ${JSON.stringify(unclear)}`);
     const missing = (codes ?? []).filter((code) => !items.includes(code));
-    if (missing.length > 0) throw new Error(`${missing.join()} not read: ${faults[0]?.reason}`);
+    if (missing.length > 0) throw new Error(`${missing.join()} not read: ${readErrors[0]?.reason}`);
     await finishTaken(source, taken, ({ externalCode }) => ({
       externalCode,
       periodStart: null,
@@ -144,7 +144,7 @@ export async function tryFile({ format, bytes, codes }: FuzzedFile): Promise<Fil
     }));
     expectMoved(folder, name, bytes);
     if (({} as { polluted?: unknown }).polluted !== undefined) throw new Error('prototype polluted');
-    return { plans: items.length, faults: faults.length };
+    return { plans: items.length, faults: readErrors.length };
   } finally {
     await source.close();
     rmSync(folder, { recursive: true, force: true });

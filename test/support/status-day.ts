@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { noCounts } from '../../src/core/glossary.ts';
+import { zeroCounts } from '../../src/core/glossary.ts';
 import type { Feed } from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';
 import { makeStatusPlace, type StatusPlace, type StatusPlaceOptions, TOKEN } from './status-place.ts';
@@ -198,7 +198,7 @@ async function addTrouble({ rig }: StatusPlace): Promise<void> {
         message: 'Not shown by the service yet; it is read back again before it counts as absent',
       },
     ]);
-    const counts = noCounts();
+    const counts = zeroCounts();
     const past = Array.from({ length: 130 }, (_, n) => {
       const isFailed = n % 41 === 7;
       const minutes = 10 * (n + 1);

@@ -1,7 +1,7 @@
 // Days of schedule on a real warehouse: every run is only a row, and the daemon is started anew in between, so that
 // nothing but the warehouse knows which ticks have been run.
 
-import { noCounts } from '../../src/core/glossary.ts';
+import { zeroCounts } from '../../src/core/glossary.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
 import { isoInstant } from '../../src/core/time/clock.ts';
@@ -39,7 +39,7 @@ export async function tick(engine: Engine, { jobs, from, to, restartsAt }: Ticki
           const [runId, startedAt] = [`run ${++runs} of ${job}`, isoInstant(clock.now())];
           await openRun(engine, { runId, job, cause, tickAt: isoInstant(tickAt), startedAt });
           const times = { started_at: startedAt, finished_at: startedAt };
-          await closeRun(engine, { job, run_id: runId, status: 'ok', error: null, ...times, ...noCounts() });
+          await closeRun(engine, { job, run_id: runId, status: 'ok', error: null, ...times, ...zeroCounts() });
         }),
     });
     made.start();

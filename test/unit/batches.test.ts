@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { createBatches } from '../../src/sync/pull/records/batch.ts';
 import type { FullRefreshRange } from '../../src/sync/pull/records/types.ts';
 import type { Row } from '../../src/warehouse/engine.ts';
-import { writeDown } from '../../src/warehouse/engines/sqlite/load.ts';
+import { encodeRows } from '../../src/warehouse/engines/sqlite/load.ts';
 import { createPrivacy } from '../../src/warehouse/privacy/privacy.ts';
 import { event as eventTable } from '../../src/warehouse/tables/event.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 
 const open = (references: (row: Row) => void = () => undefined) =>
   createBatches({
-    engine: { writeDown },
+    engine: { encodeRows },
     privacy: createPrivacy({}, 'test'),
     references: (table) => (table === eventTable ? references : undefined),
   });
@@ -38,7 +38,7 @@ describe('the batches of a slice', () => {
     ];
     const [events, vehicles] = batches.finish(parts);
     expect(events).toMatchObject({ table: eventTable, rows: 3, superseded: 0, allSeen: false });
-    expect(events?.written.flatMap((part) => part.rows().map((row) => row[1]))).toEqual([1, 2, 3]);
+    expect(events?.encoded.flatMap((part) => part.rows().map((row) => row[1]))).toEqual([1, 2, 3]);
     expect(events?.invalid).toHaveLength(1);
     expect(events?.seen()).toEqual([
       [1, 1],
@@ -63,7 +63,7 @@ describe('the batches of a slice', () => {
     ];
     const [events] = batches.finish(parts);
     expect(events).toMatchObject({ rows: 3, superseded: 2, allSeen: true });
-    const rows = events?.written.flatMap((part) => part.rows());
+    const rows = events?.encoded.flatMap((part) => part.rows());
     expect(rows?.map((row) => [row[1], row[4], row[5]])).toEqual([
       [1, 5, 7],
       [2, null, 8],

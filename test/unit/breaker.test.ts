@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { createBreaker, type Verdict } from '../../src/core/retry/breaker.ts';
+import { createBreaker, type Reachability } from '../../src/core/retry/breaker.ts';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
 
 function setUp() {
   const clock = createManualClock(0);
-  const judge = (error: unknown): Verdict => (error as { verdict: Verdict }).verdict;
+  const judge = (error: unknown): Reachability => (error as { verdict: Reachability }).verdict;
   const breaker = createBreaker({ threshold: 3, coolDownMs: 30_000, clock, judge });
   const run = (call: () => Promise<unknown>) =>
     breaker.run(call, (leftMs) => new Error(`refused ${leftMs}`)).catch((error: unknown) => error);
-  const fail = (verdict: Verdict) => () => Promise.reject({ verdict });
+  const fail = (verdict: Reachability) => () => Promise.reject({ verdict });
   const opened = async () => {
     for (let i = 0; i < 3; i++) await run(fail('down'));
   };

@@ -25,7 +25,7 @@ async function read(readings: readonly Reading[], reuseCodes: boolean): Promise<
 }
 
 const itemsIn = ({ items }: ErpBatch) => items.map(({ externalCode, startDay }) => [externalCode, startDay]);
-const errorsIn = ({ faults }: ErpBatch) => faults.map(({ externalCode, startDay }) => [externalCode, startDay]);
+const errorsIn = ({ readErrors }: ErpBatch) => readErrors.map(({ externalCode, startDay }) => [externalCode, startDay]);
 
 const other = item('R8', '18');
 
@@ -43,9 +43,9 @@ describe('where codes are not reused', () => {
   });
 
   test('the reason names the first place and the setting', async () => {
-    const { faults } = await read([item('R7', '18', 'row 2'), item('R7', '19', 'row 9')], false);
-    expect(faults).toMatchObject([{ origin: 'row 9' }]);
-    expect(faults[0]?.reason).toMatch(/already read at row 2; .*use each code once; .*reuse_codes/);
+    const { readErrors } = await read([item('R7', '18', 'row 2'), item('R7', '19', 'row 9')], false);
+    expect(readErrors).toMatchObject([{ origin: 'row 9' }]);
+    expect(readErrors[0]?.reason).toMatch(/already read at row 2; .*use each code once; .*reuse_codes/);
   });
 });
 
@@ -57,7 +57,7 @@ describe('where codes are reused', () => {
       ['R7', '19'],
       ['R8', '18'],
     ]);
-    expect(batch.faults).toEqual([]);
+    expect(batch.readErrors).toEqual([]);
   });
 
   test.each<[string, Reading[], string[], (string | undefined)[]]>([
@@ -115,7 +115,7 @@ describe('a long read', () => {
   test('gives no item that is too large, and gives the others', async () => {
     const batches = await batchesOf([large('R1', 20 * MEGABYTE), large('R2', MEGABYTE)]);
     expect(batches.map(itemsIn)).toEqual([[['R2', '']]]);
-    expect(batches[0]?.faults).toEqual([
+    expect(batches[0]?.readErrors).toEqual([
       { origin: 'row', externalCode: 'R1', reason: 'is larger than 4 MB; split it' },
     ]);
   });
@@ -135,17 +135,17 @@ describe('a long read', () => {
     })();
     let last: ErpBatch | undefined;
     for await (const batch of inBatches('feed', readings, { reuseCodes: true })) last = batch;
-    expect(last).toEqual({ name: 'feed', part: 1, last: true, items: [], faults: [TOO_MANY] });
+    expect(last).toEqual({ name: 'feed', part: 1, last: true, items: [], readErrors: [TOO_MANY] });
     expect(given).toBe(most + 1);
   });
 
   test('lists one error of each item after 10,000 errors', async () => {
     const many = (code: string) => Array.from({ length: 200 }, () => readError(code));
     const codes = Array.from({ length: 200 }, (_, i) => `R${i}`);
-    const faults = (await batchesOf(codes.flatMap(many))).flatMap((batch) => batch.faults);
-    const counts = codes.map((code) => faults.filter(({ externalCode }) => externalCode === code).length);
+    const readErrors = (await batchesOf(codes.flatMap(many))).flatMap((batch) => batch.readErrors);
+    const counts = codes.map((code) => readErrors.filter(({ externalCode }) => externalCode === code).length);
     expect(counts).toEqual([...Array(100).fill(100), ...Array(100).fill(1)]);
-    expect(faults.at(-1)).toEqual({ origin: 'feed', reason: '29900 more errors are not listed' });
+    expect(readErrors.at(-1)).toEqual({ origin: 'feed', reason: '29900 more errors are not listed' });
   });
 
   test('yields to the event loop', async () => {
@@ -156,19 +156,19 @@ describe('a long read', () => {
   test('lists the first errors without an item, and counts the others', async () => {
     const error: Reading = { readError: { origin: 'row', reason: 'is not an object' } };
     const batches = await batchesOf([...Array.from({ length: 3_000 }, () => error), other]);
-    const faults = batches.flatMap((batch) => batch.faults);
-    expect(faults).toHaveLength(1_001);
-    expect(faults.at(-1)).toEqual({ origin: 'feed', reason: '2000 more errors are not listed' });
+    const readErrors = batches.flatMap((batch) => batch.readErrors);
+    expect(readErrors).toHaveLength(1_001);
+    expect(readErrors.at(-1)).toEqual({ origin: 'feed', reason: '2000 more errors are not listed' });
     expect(batches.flatMap(itemsIn)).toEqual([['R8', '18']]);
   });
 
   test('lists the first errors of each item and day, and every item that has one', async () => {
     const many = (code: string, day: string) => Array.from({ length: 300 }, () => readError(code, day));
     const batches = await batchesOf([item('R7', '18'), ...many('R7', '19'), ...many('R7', '18'), other], true);
-    const faults = batches.flatMap((batch) => batch.faults);
-    const ofDay = (day: string) => faults.filter(({ startDay }) => startDay === day);
+    const readErrors = batches.flatMap((batch) => batch.readErrors);
+    const ofDay = (day: string) => readErrors.filter(({ startDay }) => startDay === day);
     expect([ofDay('18').length, ofDay('19').length]).toEqual([100, 100]);
-    expect(faults.at(-1)).toEqual({ origin: 'feed', reason: '400 more errors are not listed' });
+    expect(readErrors.at(-1)).toEqual({ origin: 'feed', reason: '400 more errors are not listed' });
     expect(batches.flatMap(itemsIn)).toEqual([['R8', '18']]);
   });
 });

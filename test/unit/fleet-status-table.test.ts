@@ -7,7 +7,7 @@ import {
   SHORTEST_PAUSE_MS,
 } from '../../src/core/retry/retry-after.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
-import { faultFailure, messageInBody, saidBy, statusFailure } from '../../src/fleet/transport/failures.ts';
+import { faultFailure, messageInBody, serviceMessage, statusFailure } from '../../src/fleet/transport/failures.ts';
 import { FAULT_TABLE, STATUS_TABLE } from '../../src/fleet/transport/status-table.ts';
 import { faultOf, TransportFault } from '../../src/fleet/transport/transport-fault.ts';
 
@@ -79,13 +79,13 @@ describe('the status table', () => {
       record: { name: 'Someone' },
     });
     const { error } = failWith('write', 422, undefined, body);
-    expect(saidBy(error)).toBe('cpf [redacted] is taken');
+    expect(serviceMessage(error)).toBe('cpf [redacted] is taken');
     expect(error.message).not.toContain('taken');
     expect(JSON.stringify(error.cause)).not.toContain('taken');
-    expect(saidBy(failWith('write', 422, undefined, '<html>').error)).toBeUndefined();
-    expect(saidBy(failWith('write', 422, undefined, JSON.stringify({ message: 'x'.repeat(999) })).error)).toHaveLength(
-      300,
-    );
+    expect(serviceMessage(failWith('write', 422, undefined, '<html>').error)).toBeUndefined();
+    expect(
+      serviceMessage(failWith('write', 422, undefined, JSON.stringify({ message: 'x'.repeat(999) })).error),
+    ).toHaveLength(300);
   });
 });
 

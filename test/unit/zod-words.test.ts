@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { withRules } from '../../src/core/field-rules.ts';
-import { issueTexts, parseInWords } from '../../src/core/text/zod-words.ts';
+import { issueTexts, parseWithMessages } from '../../src/core/text/zod-words.ts';
 import { duration } from '../../src/core/time/duration-option.ts';
 
 const SECRET = 'sesame';
@@ -24,7 +24,7 @@ const schema = z.strictObject({
 });
 
 function textsOf(type: z.ZodType, given: unknown): string[] {
-  const result = parseInWords(type, given);
+  const result = parseWithMessages(type, given);
   return result.success ? [] : issueTexts(result.error.issues, type, given, 'request');
 }
 

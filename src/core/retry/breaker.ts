@@ -3,14 +3,14 @@
 import type { Clock } from '../time/clock.ts';
 
 /** What an outcome says about the service; `unknown`, for example an abort, says nothing. */
-export type Verdict = 'up' | 'down' | 'unknown';
+export type Reachability = 'up' | 'down' | 'unknown';
 
 export interface BreakerOptions {
   /** Outages in a row that open the breaker. */
   threshold: number;
   coolDownMs: number;
   clock: Clock;
-  judge: (error: unknown) => Verdict;
+  judge: (error: unknown) => Reachability;
 }
 
 export function createBreaker({ threshold, coolDownMs, clock, judge }: BreakerOptions) {
@@ -18,9 +18,9 @@ export function createBreaker({ threshold, coolDownMs, clock, judge }: BreakerOp
   let openedAt = 0;
   let probing = false;
 
-  function record(verdict: Verdict): void {
-    if (verdict === 'up') outages = 0;
-    if (verdict === 'down') {
+  function record(reachability: Reachability): void {
+    if (reachability === 'up') outages = 0;
+    if (reachability === 'down') {
       outages += 1;
       openedAt = clock.monotonic();
     }

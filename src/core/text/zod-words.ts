@@ -7,7 +7,7 @@ import { didYouMean } from './near-word.ts';
 type Issue = z.core.$ZodIssue;
 
 /** zod's `safeParse` with these messages; a schema's own message takes precedence. */
-export const parseInWords = <T extends z.ZodType>(schema: T, value: unknown): z.ZodSafeParseResult<z.output<T>> =>
+export const parseWithMessages = <T extends z.ZodType>(schema: T, value: unknown): z.ZodSafeParseResult<z.output<T>> =>
   schema.safeParse(value, { error: messageOf });
 
 /** The first issues are enough to correct a value; one of some megabytes may have a million. */

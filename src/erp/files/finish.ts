@@ -4,7 +4,7 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { isDraft, makeFolder, moveFile, replaceFile } from '../../core/atomic-file.ts';
-import type { FileContent, Outcome, TakenFile } from '../source.ts';
+import type { FileContent, ItemOutcome, TakenFile } from '../source.ts';
 import { type FileIdentity, isSameContent } from './drop-folder.ts';
 import { exists, ifExists } from './gone.ts';
 import { resultOf } from './result.ts';
@@ -17,7 +17,7 @@ export interface Finishing {
   folder: string;
   file: TakenFile;
   content: FileContent;
-  outcomes: readonly Outcome[];
+  outcomes: readonly ItemOutcome[];
   /** ISO instant. */
   finishedAt: string;
 }

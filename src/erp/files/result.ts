@@ -3,10 +3,10 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder, syncFolder } from '../../core/atomic-file.ts';
-import type { ErpFault, FileContent, Outcome } from '../source.ts';
+import type { FileContent, ItemOutcome, ReadError } from '../source.ts';
 
 /** An outcome in a result file or an HTTP call. */
-export const reportedOutcome = (outcome: Outcome) => ({
+export const reportedOutcome = (outcome: ItemOutcome) => ({
   external_code: outcome.externalCode,
   period_start: outcome.periodStart,
   state: outcome.state,
@@ -18,7 +18,7 @@ export const reportedOutcome = (outcome: Outcome) => ({
 export const resultOf = (
   file: string,
   { readErrors }: FileContent,
-  outcomes: readonly Outcome[],
+  outcomes: readonly ItemOutcome[],
   instants: { read_at: string; finished_at: string },
 ) => ({
   file,
@@ -33,7 +33,7 @@ export const resultOf = (
 export type FileResult = ReturnType<typeof resultOf>;
 
 /** Items that could not be read are rejected, each with all its reasons. */
-function unreadItems(readErrors: readonly ErpFault[]): Outcome[] {
+function unreadItems(readErrors: readonly ReadError[]): ItemOutcome[] {
   const named = readErrors.filter(({ externalCode }) => externalCode !== undefined);
   const byItem = Map.groupBy(named, ({ externalCode, startDay }) => JSON.stringify([externalCode, startDay]));
   return [...byItem.values()].map((own) => ({
@@ -51,7 +51,7 @@ function unreadItems(readErrors: readonly ErpFault[]): Outcome[] {
  * manual retry: one line of JSON each. The lines are on disk when the promise resolves. If a crash cut off the last line, a
  * line break is written first.
  */
-export async function appendLateResults(folder: string, outcomes: readonly Outcome[], at: string): Promise<void> {
+export async function appendLateResults(folder: string, outcomes: readonly ItemOutcome[], at: string): Promise<void> {
   if (outcomes.length === 0) return;
   await makeFolder(folder);
   const lines = outcomes.map((outcome) => `${JSON.stringify({ told_at: at, ...reportedOutcome(outcome) })}\n`);

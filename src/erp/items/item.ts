@@ -3,12 +3,12 @@
 import { isJsonObject, type JsonObject } from '../../core/glossary.ts';
 import { isStorable } from '../../core/text/storable-text.ts';
 import type { FeedKind } from '../feed-kinds.ts';
-import type { ErpFault, ErpItem } from '../source.ts';
+import type { ErpItem, ReadError } from '../source.ts';
 import { canonicalData, canonicalOptions } from './canonical-form.ts';
 import { UNSTORABLE } from './field-schemas.ts';
 import { localDay } from './moments.ts';
 
-export type Reading = { item: ErpItem } | { readError: ErpFault };
+export type Reading = { item: ErpItem } | { readError: ReadError };
 
 /** The fields that may hold the code, in order of preference. The calls of points and agents have no `external_code`. */
 const CODE_FIELDS: Readonly<Record<FeedKind, readonly string[]>> = {

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { type BrokenRule, type FieldRule, isGiven, withRules } from '../../core/field-rules.ts';
 import { isJsonObject } from '../../core/glossary.ts';
-import { issueTexts, parseInWords } from '../../core/text/zod-words.ts';
+import { issueTexts, parseWithMessages } from '../../core/text/zod-words.ts';
 import type { FeedKind } from '../feed-kinds.ts';
 import type { ErpItem } from '../source.ts';
 import { objectOf, wrong } from './field-schemas.ts';
@@ -133,6 +133,6 @@ export function validateItem(kind: FeedKind, { data, options }: Pick<ErpItem, 'd
 }
 
 function reasonsAgainst(schema: z.ZodType, given: unknown): string[] {
-  const result = parseInWords(schema, given);
+  const result = parseWithMessages(schema, given);
   return result.success ? [] : issueTexts(result.error.issues, schema, given, 'item');
 }

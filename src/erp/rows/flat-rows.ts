@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../core/glossary.ts';
 import { FLAT_COLUMNS } from '../items/fields.ts';
 import { LARGEST_ITEM, MOST_ITEM_ERRORS, TOO_LARGE } from '../items/item.ts';
 import { localDay, zonedMoment } from '../items/moments.ts';
-import type { ErpFault, SourceContext } from '../source.ts';
+import type { ReadError, SourceContext } from '../source.ts';
 import { readCells } from './cell-values.ts';
 
 export interface FlatRow {
@@ -14,7 +14,7 @@ export interface FlatRow {
   cells: Readonly<Record<string, unknown>>;
 }
 
-export type Folded = { plan: JsonObject; options: JsonObject; origin: string } | { readError: ErpFault };
+export type Folded = { plan: JsonObject; options: JsonObject; origin: string } | { readError: ReadError };
 
 export interface RowFold<T> {
   /** Adds a row. Returns the previous item if this row begins a new one. */
@@ -41,7 +41,7 @@ interface PlanDraft {
   points: PointDraft[];
   /** Characters in its cells. */
   size: number;
-  readErrors: ErpFault[];
+  readErrors: ReadError[];
   /** One of the rows may belong to another plan of this code. */
   isDayUnclear: boolean;
 }

@@ -25,10 +25,10 @@ import type { ReaderContext } from '../rows/row-reader.ts';
 import {
   type DroppedFiles,
   type ErpBatch,
-  type ErpFault,
   type ErpSource,
   type FileContent,
   type FileItem,
+  type ReadError,
   type SourceContext,
   validItems,
 } from '../source.ts';
@@ -134,12 +134,12 @@ async function* readFile(
 ): AsyncIterable<ErpBatch> {
   const { name, path, size, mtimeMs } = file;
   const items: FileItem[] = [];
-  const readErrors: ErpFault[] = [];
+  const readErrors: ReadError[] = [];
   try {
     for await (const batch of inBatches(name, readFileInLimits(file, reader, { signal }), reader)) {
       if (batch.part === 1) items.length = readErrors.length = 0;
       items.push(...batch.items.map(({ externalCode, startDay }) => ({ externalCode, startDay })));
-      readErrors.push(...batch.faults);
+      readErrors.push(...batch.readErrors);
       if (!batch.last) {
         yield batch;
         continue;

@@ -8,7 +8,7 @@ import { returnedStop } from '../files/returns.ts';
 import type { Reading } from '../items/item.ts';
 import { type Mapping, prepareMapping } from '../rows/mapping.ts';
 import { type ReaderContext, readTable, type TableRow } from '../rows/row-reader.ts';
-import type { ErpSource, Outcome, SourceContext, StopOutcome } from '../source.ts';
+import type { ErpSource, ItemOutcome, SourceContext, StopOutcome } from '../source.ts';
 import { sqlFailure } from './sql-failure.ts';
 
 export interface SqlSettings {
@@ -184,7 +184,7 @@ async function runEach(
 const separateCasts = (statement: string, bindings: Bindings): string =>
   statement.replace(new RegExp(`::(?=(?:${Object.keys(bindings).join('|')})\\b)`, 'g'), ':: ');
 
-function outcomeBindings(outcome: Outcome): Bindings {
+function outcomeBindings(outcome: ItemOutcome): Bindings {
   const { reasons, ...bindings } = reportedOutcome(outcome);
   const message = [bindings.message, ...reasons].filter((part) => part !== null && part !== '').join('; ') || null;
   return { ...bindings, message };

@@ -3,7 +3,7 @@
 
 import { Fatal, Retriable, type RoadbookError } from '../../core/errors.ts';
 import type { Limiter } from '../../core/rate/limiter.ts';
-import { createBreaker, type Verdict } from '../../core/retry/breaker.ts';
+import { createBreaker, type Reachability } from '../../core/retry/breaker.ts';
 import type { Redactor } from '../../core/text/redaction.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { type FailedCall, faultFailure, statusFailure } from './failures.ts';
@@ -36,7 +36,7 @@ export interface ExchangeDependencies {
 const BREAKER = { threshold: 10, coolDownMs: 30_000 };
 
 export function createExchange({ transport, limiter, clock, redactor }: ExchangeDependencies) {
-  const breaker = createBreaker({ ...BREAKER, clock, judge: verdictOf });
+  const breaker = createBreaker({ ...BREAKER, clock, judge: reachabilityOf });
   let closed = false;
   let skewMs: number | undefined;
 
@@ -98,7 +98,7 @@ function skewOf({ headers }: WireAnswer, nowMs: number): number | undefined {
   return Number.isNaN(at) ? undefined : nowMs - (at + 500);
 }
 
-function verdictOf(error: unknown): Verdict {
+function reachabilityOf(error: unknown): Reachability {
   if (!(error instanceof TransportFault) || error.fault === 'aborted') return 'unknown';
   return error.fault === 'unreachable' || error.fault === 'timed_out' ? 'down' : 'up';
 }

@@ -37,7 +37,7 @@ export class FleetHttpError extends Error {
 }
 
 /** The message of the service in the answer that caused the error; undefined if there is none. */
-export function saidBy(error: unknown): string | undefined {
+export function serviceMessage(error: unknown): string | undefined {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof FleetHttpError ? cause.said : undefined;
 }

@@ -1,7 +1,7 @@
 // Faults on demand: which faults are set and which of them strike a request. Their effect on the answer is in
 // fault-effects.ts. Rates use the seeded random generator, so the same steps meet the same faults.
 import { z } from 'zod';
-import { issueTexts, parseInWords } from '../../core/text/zod-words.ts';
+import { issueTexts, parseWithMessages } from '../../core/text/zod-words.ts';
 import { CALL_NAMES, type CallName } from '../http/call-names.ts';
 import type { LedgerRecorder } from '../ledger.ts';
 import { type Random, seededRandom } from '../made-up/seeded-random.ts';
@@ -114,7 +114,7 @@ export function parseFaultFlag(text: string): Fault {
   const pairs = settings === '' ? [] : settings.split(',').map((pair) => pair.split('='));
   const fields = Object.fromEntries(pairs.map(([name, ...value]) => [name, readValue(value.join('='))]));
   const given = { call, fault, ...fields };
-  const result = parseInWords(faultSchema, given);
+  const result = parseWithMessages(faultSchema, given);
   if (result.success) return result.data;
   const texts = issueTexts(result.error.issues, faultSchema, given, 'fault');
   throw new Error(`Fault "${text}" is not ${FORM}: ${texts.join('; ')}`);

@@ -1,7 +1,7 @@
 // Reads queries and bodies as strictly as the API document defines them. A missing or invalid value is rejected with
 // 422; a parameter that the document does not mention is ignored.
 import { z } from 'zod';
-import { issueTexts, parseInWords } from '../../core/text/zod-words.ts';
+import { issueTexts, parseWithMessages } from '../../core/text/zod-words.ts';
 import { Rejection } from './answer.ts';
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/;
@@ -9,7 +9,7 @@ const DATE_TIME_WITHOUT_ZONE = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)
 const COMPANY_OFFSET = '-03:00';
 
 export function checked<T extends z.ZodType>(schema: T, value: unknown, root = 'body'): z.output<T> {
-  const result = parseInWords(schema, value);
+  const result = parseWithMessages(schema, value);
   if (result.success) return result.data;
   throw new Rejection(422, issueTexts(result.error.issues, schema, value, root).join('; '));
 }

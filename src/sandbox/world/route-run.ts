@@ -70,7 +70,7 @@ function visits(draft: RouteDraft, beginAt: number, random: Random): Stop[] {
     const travelS = stops.length === 0 ? 0 : travelSeconds(point.distanceM) * (0.8 + random.next() * 0.6);
     const arriveAt = at + Math.round(travelS) * SECOND_MS;
     const leaveAt = arriveAt + Math.round(Math.max(60, point.durationS) * (0.6 + random.next())) * SECOND_MS;
-    const outcome = outcomeOf(point, random);
+    const outcome = stopOutcome(point, random);
     const byOfficeAt = leaveAt + random.int(3, 20) * HOUR_MS;
     const recordedAt = outcome === 'M' ? byOfficeAt : leaveAt;
     const visibleAt = recordedAt + (outcome === 'M' ? 30 * SECOND_MS : arrivalLag(random));
@@ -80,7 +80,7 @@ function visits(draft: RouteDraft, beginAt: number, random: Random): Stop[] {
   return stops;
 }
 
-function outcomeOf(point: PointDraft, random: Random): Stop['outcome'] {
+function stopOutcome(point: PointDraft, random: Random): Stop['outcome'] {
   const luck = random.next();
   if (isTerminus(point.type)) return 'R';
   if (luck < 0.08) return 'D';

@@ -10,7 +10,7 @@ import { isCounted } from '../../sync/pull/plan/scopes.ts';
 import { type OutboxAttention, outboxAttention } from '../../sync/push/attention.ts';
 import type { ConfigState } from '../../warehouse/control/config-state.ts';
 import { readControls } from '../../warehouse/control/job-controls.ts';
-import { CUT_OFF, jobHistory, type LastRun } from '../../warehouse/control/runs.ts';
+import { INTERRUPTED_CODES, jobHistory, type LastRun } from '../../warehouse/control/runs.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import type { OutboxState } from '../../warehouse/outbox/entry.ts';
 import { oldestUnknown, outboxCounts } from '../../warehouse/outbox/lists.ts';
@@ -145,7 +145,7 @@ async function jobStatus(name: string, paused: boolean, dependencies: JobStatusD
       ended: finished && {
         status: finished.status,
         hadError: finished.error_code !== null,
-        wasCutOff: CUT_OFF.includes(finished.error_code),
+        wasCutOff: INTERRUPTED_CODES.includes(finished.error_code),
       },
       lastStartMs: instantMs(last?.started_at),
       lastEndMs: instantMs(last?.finished_at),

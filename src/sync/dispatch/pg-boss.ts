@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import type { JobInsert } from 'pg-boss';
 import { chunks } from '../../core/chunks.ts';
 import { asRoadbookError, Fatal, Retriable, Skippable } from '../../core/errors.ts';
-import { noCounts } from '../../core/glossary.ts';
+import { zeroCounts } from '../../core/glossary.ts';
 import { lazyResource } from '../../core/lazy-resource.ts';
 import { type Clock, systemClock } from '../../core/time/clock.ts';
 import type { QueueHome } from '../../warehouse/engine.ts';
@@ -112,7 +112,7 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
   async function dispatch({ slices, context, take, signal }: SliceWork): Promise<void> {
     if (slices.length === 0 || signal.aborted || context.draining?.aborted === true) return;
     const turns = slices.map((slice, turn) => ({ slice, turn }));
-    let open = new Map(await send(turns, context));
+    let pending = new Map(await send(turns, context));
     let isComplete = true;
 
     /** Takes the outcomes of the slices that have ended; true if there was one. */
@@ -121,18 +121,18 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
       const rows = new Map(found.map((row) => [row.id, row]));
       const ended = ids.filter((id) => !UNFINISHED.has(rows.get(id)?.state));
       for (const id of ended) {
-        const { slice, turn } = open.get(id) as Sent;
+        const { slice, turn } = pending.get(id) as Sent;
         const row = rows.get(id);
         // The run itself has cancelled the slice.
         if (signal.aborted && row?.state !== 'completed') continue;
-        const outcome = outcomeOf(slice, row);
-        // Send the parts before the outcome is taken: if sending fails, the next poll repeats it. Put them first in `open`,
+        const outcome = sliceOutcome(slice, row);
+        // Send the parts before the outcome is taken: if sending fails, the next poll repeats it. Put them first in `pending`,
         // because they are read next and each poll covers only the first jobs.
         if (outcome.end === 'cut' && !signal.aborted) {
           const parts = outcome.slices.map((part) => ({ slice: part, turn }));
-          open = new Map([...(await send(parts, context)), ...open]);
+          pending = new Map([...(await send(parts, context)), ...pending]);
         }
-        open.delete(id);
+        pending.delete(id);
         if (outcome.end === 'failed') isComplete = false;
         take(outcome);
       }
@@ -141,14 +141,14 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
 
     if (!stopping.signal.aborted) wake(await workers.open());
     // A failed poll does not end the run: workers continue, and the signal aborts if the lease is lost.
-    while (open.size > 0 && !signal.aborted) {
-      const isNews = await collect([...open.keys()].slice(0, JOBS_PER_POLL)).catch((thrown) => {
+    while (pending.size > 0 && !signal.aborted) {
+      const isNews = await collect([...pending.keys()].slice(0, JOBS_PER_POLL)).catch((thrown) => {
         context.log.warn({ code: asRoadbookError(thrown).code }, 'outcomes of slices could not be read');
         return false;
       });
       if (!isNews) await clock.sleep(POLL_MS, signal).catch(() => undefined);
     }
-    for (const ids of chunks([...open.keys()], JOBS_PER_STATEMENT)) {
+    for (const ids of chunks([...pending.keys()], JOBS_PER_STATEMENT)) {
       const { boss } = await queue.open();
       await viaQueue(() => boss.cancel(QUEUE, ids));
       await collect(ids);
@@ -235,7 +235,7 @@ async function openQueue({ home, log, times = QUEUE_TIMES }: PgBossOptions) {
   return { boss, table: `"${schema}".job` };
 }
 
-function outcomeOf(slice: Slice, job: JobRow | undefined): SliceOutcome {
+function sliceOutcome(slice: Slice, job: JobRow | undefined): SliceOutcome {
   if (job?.state === 'completed' && job.output !== null) return outcomeFromJson(job.output);
   const reason =
     job?.state === 'failed'
@@ -245,7 +245,7 @@ function outcomeOf(slice: Slice, job: JobRow | undefined): SliceOutcome {
     code: 'slice_given_up',
     hint: 'The logs of the daemons show why each attempt failed; the next run reads the slice again.',
   });
-  return { scope: slice.scope, counts: noCounts(), end: 'failed', failure };
+  return { scope: slice.scope, counts: zeroCounts(), end: 'failed', failure };
 }
 
 const UNFINISHED: ReadonlySet<string | undefined> = new Set(['created', 'retry', 'active']);

@@ -3,7 +3,7 @@
 // the run's lease.
 import type { Job, JobResult, PgBoss } from 'pg-boss';
 import { asRoadbookError } from '../../core/errors.ts';
-import { noCounts } from '../../core/glossary.ts';
+import { zeroCounts } from '../../core/glossary.ts';
 import type { Log } from '../../core/log.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { createLoop } from '../../core/time/loop.ts';
@@ -131,7 +131,7 @@ async function workMessage(
     watch.start();
     const context: RunContext = {
       ...run,
-      counts: noCounts(),
+      counts: zeroCounts(),
       dependencies: { ...dependencies, engine: fencedEngine(engine, lease) },
       log: dependencies.log.child(facts),
       signal: AbortSignal.any([signal, watch.lost]),

@@ -2,7 +2,7 @@
 // cut. A slice that fails does not stop the others, except for a fatal failure, which stops the run.
 
 import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
-import { addCounts, noCounts } from '../../core/glossary.ts';
+import { addCounts, zeroCounts } from '../../core/glossary.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { invalidate, invalidateFuture } from '../../warehouse/control/coverage.ts';
 import { createLateIndexes } from '../../warehouse/schema/converge.ts';
@@ -36,7 +36,7 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
   if (invalidateDue !== undefined) await dependencies.engine.write(invalidateDue);
   // Calls for history wait for live calls of every job, so they must not delay the live slices of this run.
   const planned = due.toSorted((a, b) => priorityOf(b, context) - priorityOf(a, context));
-  const wants = new Set<string>();
+  const followUpJobs = new Set<string>();
   const failures: RoadbookError[] = [];
   const slices = new Map(planned.map((slice) => [slice.scope, slice]));
   const failed: string[] = [];
@@ -52,7 +52,7 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
     switch (outcome.end) {
       case 'loaded':
         loaded++;
-        for (const name of outcome.wants) wants.add(name);
+        for (const name of outcome.followUpJobs) followUpJobs.add(name);
         if (outcome.counts.records > MOST_RECORDS) cuts++;
         log.debug({ scope, ...outcome.counts }, 'slice loaded');
         context.onProgress?.(loaded, all);
@@ -93,17 +93,17 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
     if (loaded < all) failures.push(stoppedEarly());
   } else await learnScale(dependencies, context.job, scale, cuts);
   if (failures.length === 0) await forgetBackfill(context);
-  return { failures, worked: loaded > 0, wants: [...wants] };
+  return { failures, worked: loaded > 0, followUpJobs: [...followUpJobs] };
 }
 
 /** Reads one slice; never throws. */
 export async function workSlice(job: Pull, slice: Slice, context: RunContext): Promise<SliceOutcome> {
-  const counts = { ...noCounts(), slices: 1 };
+  const counts = { ...zeroCounts(), slices: 1 };
   const references = referencesInSlice(job);
   const facts = { scope: slice.scope, counts };
   try {
     await pullSlice(job, slice, { ...context, counts }, references);
-    return { ...facts, end: 'loaded', wants: await references.missingJobs(context.dependencies) };
+    return { ...facts, end: 'loaded', followUpJobs: await references.missingJobs(context.dependencies) };
   } catch (thrown) {
     if (context.signal.aborted) return { ...facts, end: 'stopped' };
     const failure = asRoadbookError(thrown);

@@ -1,6 +1,6 @@
 // Reads one slice: calls the service, validates, maps and serialises the records, then commits rows, quarantine and
 // coverage in one transaction. A crash at any instant leaves all of it or none of it.
-import { addCounts, noCounts, type RunCounts } from '../../core/glossary.ts';
+import { addCounts, type RunCounts, zeroCounts } from '../../core/glossary.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { invalidate, markCovered } from '../../warehouse/control/coverage.ts';
 import { quarantine, quarantineRows, release } from '../../warehouse/control/quarantine.ts';
@@ -59,7 +59,7 @@ async function readOnce(job: Pull, slice: Slice, context: RunContext, references
 /** Prepares all loads, so that the transaction only runs SQL. */
 async function readyBatches({ loads, fullRefresh }: SliceResult, batches: Batches): Promise<Batch[]> {
   const prepared: Prepared[] = [];
-  for (const load of loads) prepared.push('written' in load ? load : await batches.prepare(load, { fullRefresh }));
+  for (const load of loads) prepared.push('encoded' in load ? load : await batches.prepare(load, { fullRefresh }));
   return batches.finish(prepared);
 }
 
@@ -100,9 +100,9 @@ async function commit(result: SliceResult, batches: readonly Batch[], { job, con
 }
 
 async function loadBatches(tx: Transaction, batches: readonly Batch[], metadata: LoadMetadata): Promise<RunCounts> {
-  const counts = noCounts();
-  for (const { table, written, rows, invalid, superseded, keyTexts } of batches) {
-    const { inserted, updated, unchanged } = await tx.loadWritten(table, written, metadata);
+  const counts = zeroCounts();
+  for (const { table, encoded, rows, invalid, superseded, keyTexts } of batches) {
+    const { inserted, updated, unchanged } = await tx.loadEncoded(table, encoded, metadata);
     await release(tx, table.name, keyTexts);
     counts.records += rows + invalid.length + superseded;
     counts.inserted += inserted;

@@ -3,7 +3,7 @@
 import { asRoadbookError, type RoadbookError } from '../../core/errors.ts';
 import { type EntryKey, nameOf } from '../../warehouse/outbox/entry.ts';
 import { type EntrySummary, markAcknowledged, unacknowledged } from '../../warehouse/outbox/queries.ts';
-import { codeInClear, outcomeOf } from './codes.ts';
+import { codeInClear, itemOutcome } from './codes.ts';
 import { finishFiles, type WaitingFile, waitingFiles } from './file-results.ts';
 import type { PushRun } from './kind.ts';
 
@@ -36,7 +36,7 @@ async function acknowledgeEntries(
   const notifier = createNotifier<EntrySummary>(context.signal, async (entries) => {
     const outcomes = entries.flatMap((entry) => {
       const code = codeInClear(entry);
-      return code === undefined ? [] : [outcomeOf(entry, code)];
+      return code === undefined ? [] : [itemOutcome(entry, code)];
     });
     await feed.source.acknowledge(outcomes);
     await engine.write(({ sql }) => markAcknowledged(sql, kind.feed, entries, push.now()));

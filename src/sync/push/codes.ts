@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { isCpf } from '../../core/text/redaction.ts';
 import type { FeedKind } from '../../erp/feed-kinds.ts';
-import type { Outcome, OutcomeState } from '../../erp/source.ts';
+import type { ItemOutcome, OutcomeState } from '../../erp/source.ts';
 import { type OutboxEntry, reasonsOf } from '../../warehouse/outbox/entry.ts';
 import type { EntrySummary } from '../../warehouse/outbox/queries.ts';
 import type { Digest } from '../../warehouse/privacy/personal-digest.ts';
@@ -23,7 +23,7 @@ export const codeInClear = ({ kind, external_code, erp_code }: EntrySummary): st
   erp_code ?? (kind === 'agents' && external_code.startsWith(PREFIX) ? undefined : external_code);
 
 /** The outcome for the ERP, under the ERP's own code. */
-export const outcomeOf = (entry: EntrySummary, externalCode: string): Outcome => ({
+export const itemOutcome = (entry: EntrySummary, externalCode: string): ItemOutcome => ({
   externalCode,
   periodStart: entry.period_start,
   state: entry.state as OutcomeState,

@@ -6,12 +6,12 @@ import PQueue from 'p-queue';
 import { chunks } from '../../core/chunks.ts';
 import { asRoadbookError } from '../../core/errors.ts';
 import { localDay } from '../../erp/items/moments.ts';
-import type { ErpFault, FileContent, FileItem, TakenFile } from '../../erp/source.ts';
+import type { FileContent, FileItem, ReadError, TakenFile } from '../../erp/source.ts';
 import { deleteFact, factsNamed, writeFact } from '../../warehouse/control/learned-facts.ts';
 import type { Transaction } from '../../warehouse/engine.ts';
 import { takenFileFact } from '../../warehouse/outbox/lists.ts';
 import { type EntrySummary, isReportable, markAcknowledged, summariesByCode } from '../../warehouse/outbox/queries.ts';
-import { codesOf, outcomeOf } from './codes.ts';
+import { codesOf, itemOutcome } from './codes.ts';
 import type { PushRun } from './kind.ts';
 
 export const takenFiles = ({ engine, kind }: PushRun): Promise<TakenFile[]> =>
@@ -71,7 +71,7 @@ export async function finishFiles(
     // The file is read again, so that the missing item is taken.
     if (known.length < entries.length) return engine.write((tx) => forgetFile(tx, push, file));
     if (!known.every((entry) => isReportable(entry, idAwaitedSince))) return;
-    const outcomes = known.map((entry, i) => outcomeOf(entry, content.items[i]?.externalCode ?? ''));
+    const outcomes = known.map((entry, i) => itemOutcome(entry, content.items[i]?.externalCode ?? ''));
     await files.finish(file, content, outcomes);
     await engine.write(async (tx) => {
       await markAcknowledged(tx.sql, kind.feed, [...known, ...unread], push.now());
@@ -119,7 +119,7 @@ function entryOf(push: PushRun, { startDay }: FileItem, uses: readonly EntrySumm
 }
 
 /** Matches a rejected entry to an item that could not be read. The outbox may not know the day of such an item. */
-function isUnread(push: PushRun, entry: EntrySummary, { startDay }: ErpFault): boolean {
+function isUnread(push: PushRun, entry: EntrySummary, { startDay }: ReadError): boolean {
   const day = dayOf(push, entry);
   return entry.state === 'rejected' && (day === '' || day === startDay);
 }

@@ -6,7 +6,7 @@ import type { RunCounts } from '../../core/glossary.ts';
 import { contentHash } from '../../erp/items/canonical-form.ts';
 import { isUsualYear, localDay } from '../../erp/items/moments.ts';
 import { validateItem } from '../../erp/items/schemas.ts';
-import { type ErpBatch, type ErpFault, type ErpItem, validItems } from '../../erp/source.ts';
+import { type ErpBatch, type ErpItem, type ReadError, validItems } from '../../erp/source.ts';
 import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { entriesByCode, type Period } from '../../warehouse/outbox/queries.ts';
 import { storeEntries } from '../../warehouse/outbox/transitions.ts';
@@ -19,7 +19,7 @@ import { createSpool } from './spool.ts';
 export async function ingestFeed(push: PushRun): Promise<void> {
   const { feed, context } = push;
   const spool = createSpool<ErpBatch>();
-  const readErrors: ErpFault[] = [];
+  const readErrors: ReadError[] = [];
   try {
     for await (const batch of feed.source.read(context.signal, await takenFiles(push))) {
       // If a file changed while it was read, it ends without a last batch. Drop its batches when the next file starts.
@@ -28,7 +28,7 @@ export async function ingestFeed(push: PushRun): Promise<void> {
         readErrors.length = 0;
       }
       await spool.add(batch);
-      readErrors.push(...batch.faults.filter(({ externalCode }) => externalCode !== undefined));
+      readErrors.push(...batch.readErrors.filter(({ externalCode }) => externalCode !== undefined));
       if (!batch.last) continue;
       const taken = new Set<string>();
       // An item that a later part invalidates is left out of every part: otherwise a crash between two parts could leave it
@@ -56,7 +56,7 @@ const DUPLICATE = 'this external code occurs twice, in different spellings; use 
 async function takeBatch(push: PushRun, batch: ErpBatch, taken: Set<string>): Promise<void> {
   const offers = [
     ...batch.items.map((item) => offerOf(push, item)),
-    ...batch.faults.flatMap((fault) => unreadOffer(push, fault)),
+    ...batch.readErrors.flatMap((readError) => unreadOffer(push, readError)),
   ].map((offer) => onceOnly(push, offer, taken));
   const codes = offers.map(({ external_code }) => external_code);
   const rules = rulesOf(push);
@@ -134,7 +134,7 @@ export function offerOf({ kind, feed, digest, context }: PushRun, item: ErpItem)
 /** Empty if the read error has no code: nothing shows which item it concerns. */
 function unreadOffer(
   { kind, digest, context }: PushRun,
-  { origin, reason, externalCode, startDay = '' }: ErpFault,
+  { origin, reason, externalCode, startDay = '' }: ReadError,
 ): Offer[] {
   const { redact } = context.dependencies.redactor;
   const read = { origin: redact(origin), reason: redact(reason) };

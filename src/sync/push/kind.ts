@@ -1,7 +1,7 @@
 // Describes one kind of item to the push engine: its key at the service, and the calls that list, create and change it.
 // A kind interprets an answer; the engine decides what follows from it.
 import type { RoadbookError } from '../../core/errors.ts';
-import { type JsonObject, noCounts } from '../../core/glossary.ts';
+import { type JsonObject, zeroCounts } from '../../core/glossary.ts';
 import { PRIORITY } from '../../core/rate/limiter.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import type { FeedKind } from '../../erp/feed-kinds.ts';
@@ -97,7 +97,7 @@ export async function openPush(kind: PushKind, context: RunContext) {
 
 /** For a preview: the run is not recorded. */
 export const openUnrecorded = (kind: PushKind, context: Pick<RunContext, 'job' | 'options' | 'dependencies'>) => {
-  const unrecorded = { runId: '', counts: noCounts(), signal: new AbortController().signal };
+  const unrecorded = { runId: '', counts: zeroCounts(), signal: new AbortController().signal };
   return openPush(kind, { ...context, ...unrecorded, log: context.dependencies.log });
 };
 

@@ -2,7 +2,7 @@
 // except `storeOutcomes`, which writes both. After an unclear answer to a create, the entry is unknown.
 import * as errors from '../../core/errors.ts';
 import { isoInstant } from '../../core/time/clock.ts';
-import { FleetHttpError, saidBy } from '../../fleet/transport/failures.ts';
+import { FleetHttpError, serviceMessage } from '../../fleet/transport/failures.ts';
 import type { Transaction } from '../../warehouse/engine.ts';
 import { type Attempt, type AttemptOutcome, type Step, storeSteps } from '../../warehouse/outbox/attempts.ts';
 import {
@@ -128,7 +128,7 @@ function afterFailure(
   const outcome = classify(thrown, isAbort);
   if (outcome === 'unclear') return { ...unclear(claimed, message, at), ...history };
   if (outcome === 'rejected') {
-    const said = saidBy(failure);
+    const said = serviceMessage(failure);
     const reason = said === undefined ? message : `${message}: ${redact(said)}`;
     // The service may have done the work before it answered with an error status, so `sent_hash` is kept for a read-back.
     const kept = http_status === null ? unsent : {};

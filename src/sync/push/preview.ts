@@ -22,7 +22,7 @@ export async function previewPush(
   const offered = new Set<string>();
   let complete = 0;
   for await (const batch of feed.source.read(undefined, await takenFiles(push))) {
-    const { items, faults, part, last } = batch;
+    const { items, readErrors, part, last } = batch;
     if (part === 1) lines.length = complete;
     const offers = items.map((item) => offerOf(push, item));
     const codes = offers.map(({ external_code }) => external_code);
@@ -31,7 +31,7 @@ export async function previewPush(
       offered.add(offer.external_code);
       lines.push(previewOffer(push, offer, known.get(offer.external_code) ?? []));
     }
-    for (const { origin, reason } of faults) lines.push({ what: 'reject', detail: { origin, reasons: [reason] } });
+    for (const { origin, reason } of readErrors) lines.push({ what: 'reject', detail: { origin, reasons: [reason] } });
     if (last) complete = lines.length;
   }
   lines.length = complete;

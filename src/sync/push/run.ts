@@ -26,7 +26,7 @@ export async function executePush(kind: PushKind, context: RunContext): Promise<
   await acknowledgeOutcomes(push);
   await reportDeadline(push);
   await reportAttention(push);
-  return outcomeOf(push);
+  return runOutcome(push);
 }
 
 /** The run holds the job's lease, so every entry in `sending` belongs to a dead process. */
@@ -45,7 +45,7 @@ async function recover(push: PushRun): Promise<void> {
   if (left.length > 0) context.log.warn({ entries: left.length }, 'entries sent by a dead process must be read back');
 }
 
-async function outcomeOf({ kind, context, engine, failures }: PushRun): Promise<RunOutcome> {
+async function runOutcome({ kind, context, engine, failures }: PushRun): Promise<RunOutcome> {
   const { counts, signal } = context;
   counts.unknown = await engine.read((sql) => countIn(sql, kind.feed, 'unknown'));
   if (signal.aborted) {

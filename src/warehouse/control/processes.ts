@@ -171,7 +171,7 @@ export function createHeartbeat(dependencies: HeartbeatDependencies): Heartbeat 
 
   /** In parallel with the writer if the engine can, so that a process is not marked dead during a long load. */
   const shortWrite = <T>(work: (sql: Knex, now: () => Promise<number>) => Promise<T>): Promise<T> =>
-    engine.beside?.(work) ?? engine.write(({ sql }) => work(sql, async () => clock.now()));
+    engine.shortTransaction?.(work) ?? engine.write(({ sql }) => work(sql, async () => clock.now()));
 
   /** Returns when the heartbeat began. */
   async function writeRow(sql: Knex, now: () => Promise<number>): Promise<Moment> {

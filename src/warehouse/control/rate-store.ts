@@ -19,11 +19,14 @@ export const syncRate = controlTable({
 });
 
 /** Undefined for an engine without parallel transactions. There each process has its own rate. */
-export function ratePermits({ beside }: Pick<Engine, 'beside'>, account: string): PermitSource | undefined {
-  if (beside === undefined) return undefined;
+export function ratePermits(
+  { shortTransaction }: Pick<Engine, 'shortTransaction'>,
+  account: string,
+): PermitSource | undefined {
+  if (shortTransaction === undefined) return undefined;
   return {
     take: (asked) =>
-      beside(async (sql, now) => {
+      shortTransaction(async (sql, now) => {
         const rates = () => sql<{ account: string; state: string; updated_at: string }>(syncRate.name);
         const locked = () => rates().where({ account }).forUpdate().first();
         let row = await locked();

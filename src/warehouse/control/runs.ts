@@ -2,7 +2,7 @@
 // process left open under it as abandoned.
 import { hostname } from 'node:os';
 import type { Knex } from 'knex';
-import { noCounts, type RunCounts, type RunSummary } from '../../core/glossary.ts';
+import { type RunCounts, type RunSummary, zeroCounts } from '../../core/glossary.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import type { Engine } from '../engine.ts';
 import { controlTable, instant, integer, text } from '../schema/table.ts';
@@ -69,7 +69,7 @@ export async function openRun(engine: Engine, run: OpenRun): Promise<void> {
       pid: process.pid,
       lease: run.lease?.name ?? null,
       lease_token: run.lease?.token ?? null,
-      ...noCounts(),
+      ...zeroCounts(),
     });
   });
 }
@@ -211,7 +211,7 @@ type TickRun = Pick<RunRow, 'run_id' | 'status' | 'started_at' | 'tick_at' | 'er
 const MOST_REPEATS = 3;
 
 /** Error codes of runs that were interrupted. */
-export const CUT_OFF: readonly (string | null)[] = ['stopped', 'lease_lost'];
+export const INTERRUPTED_CODES: readonly (string | null)[] = ['stopped', 'lease_lost'];
 
 /** When the schedule last started the job, and whether that run was cut off. Runs of any other cause do not count. */
 export const readTicks = (engine: Engine, job: string) =>
@@ -240,4 +240,5 @@ const lastTickRuns = (sql: Knex, job: string): Promise<TickRun[]> =>
 
 const tickOf = ({ tick_at, started_at }: TickRun): number => Date.parse(tick_at ?? started_at);
 
-const isCutOff = ({ status, error_code }: TickRun): boolean => status === 'abandoned' || CUT_OFF.includes(error_code);
+const isCutOff = ({ status, error_code }: TickRun): boolean =>
+  status === 'abandoned' || INTERRUPTED_CODES.includes(error_code);

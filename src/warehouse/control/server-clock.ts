@@ -31,7 +31,7 @@ export async function measureGap(clock: Clock, serverTime: () => Promise<number>
 
 /** Undefined if the database runs on this machine's clock. */
 export const readGap = async (engine: Engine, clock: Clock): Promise<ClockGap | undefined> =>
-  engine.beside?.((_, now) => measureGap(clock, now));
+  engine.shortTransaction?.((_, now) => measureGap(clock, now));
 
 /** The time by the clock that stamps heartbeats, ms since 1970. */
 export const databaseTime = async (engine: Engine, clock: Clock): Promise<number> =>

@@ -1,11 +1,11 @@
 // Groups encoded rows into statements. The database is idle between statements, so few large ones are faster, but a larger
 // one takes more memory.
-import type { WrittenRows } from '../engine.ts';
+import type { EncodedRows } from '../engine.ts';
 
-export function rowBatches<Rows extends WrittenRows>(written: readonly Rows[], mostRows: number): Rows[][] {
+export function rowBatches<Rows extends EncodedRows>(encoded: readonly Rows[], mostRows: number): Rows[][] {
   const batches: Rows[][] = [];
   let room = 0;
-  for (const each of written) {
+  for (const each of encoded) {
     if (each.count === 0) continue;
     const last = batches.at(-1);
     if (last === undefined || each.count > room) {
@@ -19,4 +19,4 @@ export function rowBatches<Rows extends WrittenRows>(written: readonly Rows[], m
   return batches;
 }
 
-export const countRows = (batch: readonly WrittenRows[]): number => batch.reduce((sum, { count }) => sum + count, 0);
+export const countRows = (batch: readonly EncodedRows[]): number => batch.reduce((sum, { count }) => sum + count, 0);

@@ -5,7 +5,7 @@
 import { chunks } from '../../../core/chunks.ts';
 import { yieldToEventLoop } from '../../../core/event-loop.ts';
 import type { InvalidRecord } from '../../../warehouse/control/quarantine.ts';
-import type { Engine, Row, WrittenRows } from '../../../warehouse/engine.ts';
+import type { EncodedRows, Engine, Row } from '../../../warehouse/engine.ts';
 import { createKeySet, type KeySet, keyPositions, keyText } from '../../../warehouse/load/key-set.ts';
 import { insideOf } from '../../../warehouse/load/vanished.ts';
 import type { Privacy } from '../../../warehouse/privacy/privacy.ts';
@@ -16,7 +16,7 @@ import type { FullRefreshRange, Load, Prepared, PrepareOptions } from './types.t
 /** All records of a slice for one table, each key once. */
 export interface Batch {
   table: Table;
-  written: readonly WrittenRows[];
+  encoded: readonly EncodedRows[];
   rows: number;
   invalid: readonly InvalidRecord[];
   /** Records that a later one with the same key replaced. */
@@ -32,7 +32,7 @@ export interface Batch {
 }
 
 interface BatchDependencies {
-  engine: Pick<Engine, 'writeDown'>;
+  engine: Pick<Engine, 'encodeRows'>;
   privacy: Privacy;
   /** Collects the references in a row of the table; undefined if the table has none. */
   references(table: Table): ((row: Row) => void) | undefined;
@@ -60,30 +60,30 @@ export function createBatches({ engine, privacy, references }: BatchDependencies
     const ranges = fullRefresh
       .filter((refresh) => refresh.table === table)
       .map((refresh) => ({ refresh, holds: insideOf(table, refresh.range), rows: 0 }));
-    const written: WrittenRows[] = [];
+    const encoded: EncodedRows[] = [];
     for (const part of chunks(rows, ROWS_PER_TURN)) {
-      if (written.length > 0) await yieldToEventLoop();
+      if (encoded.length > 0) await yieldToEventLoop();
       for (const row of part) {
         if (!keys.add(row)) withDuplicates.add(table);
         note?.(row);
         each?.(row);
         for (const range of ranges) if (range.holds(row)) range.rows++;
       }
-      written.push(engine.writeDown(table, part));
+      encoded.push(engine.encodeRows(table, part));
     }
     const inside = new Map(ranges.map((range) => [range.refresh, range.rows]));
-    return { table, written, invalid, invalidKeys, inside };
+    return { table, encoded, invalid, invalidKeys, inside };
   }
 
   function batchOf(table: Table, parts: readonly Prepared[]): Batch {
-    const read = parts.flatMap((part) => part.written);
+    const read = parts.flatMap((part) => part.encoded);
     const hasDuplicates = withDuplicates.has(table);
-    const written = hasDuplicates ? [engine.writeDown(table, lastOfEachKey(table, read))] : read;
-    const rows = rowsIn(written);
+    const encoded = hasDuplicates ? [engine.encodeRows(table, lastOfEachKey(table, read))] : read;
+    const rows = rowsIn(encoded);
     const invalidKeys = parts.flatMap((part) => part.invalidKeys);
     return {
       table,
-      written,
+      encoded,
       rows,
       invalid: parts.flatMap(({ invalid }) => invalid),
       superseded: rowsIn(read) - rows,
@@ -105,11 +105,11 @@ export function createBatches({ engine, privacy, references }: BatchDependencies
   };
 }
 
-const rowsIn = (written: readonly WrittenRows[]): number => written.reduce((sum, { count }) => sum + count, 0);
+const rowsIn = (encoded: readonly EncodedRows[]): number => encoded.reduce((sum, { count }) => sum + count, 0);
 
 /** Rare: reads the serialised rows again. */
-function lastOfEachKey(table: Table, written: readonly WrittenRows[]): Row[] {
+function lastOfEachKey(table: Table, encoded: readonly EncodedRows[]): Row[] {
   const positions = keyPositions(table);
   const keyOf = (row: Row): string => JSON.stringify(positions.map((at) => row[at]));
-  return [...new Map(written.flatMap((each) => each.rows()).map((row) => [keyOf(row), row])).values()];
+  return [...new Map(encoded.flatMap((each) => each.rows()).map((row) => [keyOf(row), row])).values()];
 }

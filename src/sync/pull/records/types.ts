@@ -2,7 +2,7 @@
 // Only types, so that the steps need not import each other.
 import type { RecordFields } from '../../../fleet/endpoint.ts';
 import type { InvalidRecord } from '../../../warehouse/control/quarantine.ts';
-import type { Row, RowRange, WrittenRows } from '../../../warehouse/engine.ts';
+import type { EncodedRows, Row, RowRange } from '../../../warehouse/engine.ts';
 import type { Table } from '../../../warehouse/schema/table.ts';
 
 /** Records for one table, as the service sent them. */
@@ -27,7 +27,7 @@ export interface Mapped {
 /** A load that is ready for the transaction. */
 export interface Prepared {
   table: Table;
-  written: readonly WrittenRows[];
+  encoded: readonly EncodedRows[];
   invalid: readonly InvalidRecord[];
   invalidKeys: readonly (Row | undefined)[];
   /** The number of rows inside each full-refresh range that was given. */

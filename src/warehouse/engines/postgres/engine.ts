@@ -14,7 +14,7 @@ import { connectBeside, connectReaders, connectWriter, type PostgresSettings } f
 import { hasSchema, postgresDdl } from './ddl.ts';
 import type { PgConnection } from './driver.ts';
 import { isAnswered, isLockTimeout, isLostSession, postgresError } from './errors.ts';
-import { type CopyRows, countPresentRows, hasPresentRows, loadRows, markMissingRows, writeDown } from './load.ts';
+import { type CopyRows, countPresentRows, encodeRows, hasPresentRows, loadRows, markMissingRows } from './load.ts';
 import { type LockScope, lockForWrite, watchHolders } from './locks.ts';
 import type { SilenceWatch } from './silence.ts';
 import { postgresSnapshot } from './snapshot.ts';
@@ -130,9 +130,9 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<typeof T
       isMade: () => reading(() => hasSchema(reader, queueSchema(schema))),
     },
     ...postgresDdl(schema),
-    writeDown,
+    encodeRows,
     write,
-    beside: (work) =>
+    shortTransaction: (work) =>
       reads.add(() =>
         plainErrors(() => retryLostSession(() => besideWriter.transaction((sql) => work(sql, () => serverTime(sql))))),
       ),
@@ -202,8 +202,8 @@ async function transactionOn(sql: Knex.Transaction): Promise<Transaction> {
   const connection = (await sql.client.acquireConnection()) as PgConnection;
   return {
     sql,
-    load: (table, rows, metadata) => loadRows(connection, table, [writeDown(table, rows)], metadata),
-    loadWritten: (table, written, metadata) => loadRows(connection, table, written as CopyRows[], metadata),
+    load: (table, rows, metadata) => loadRows(connection, table, [encodeRows(table, rows)], metadata),
+    loadEncoded: (table, encoded, metadata) => loadRows(connection, table, encoded as CopyRows[], metadata),
     store: (table, rows, options) => storeRows(sql, table, rows, options),
     hasPresent: (table, range) => hasPresentRows(connection, table, range),
     countPresent: (table, range) => countPresentRows(connection, table, range),

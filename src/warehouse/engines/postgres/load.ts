@@ -2,7 +2,7 @@
 // The others go by COPY into a temporary table, and from there only those that differ are written. This is safe because
 // the locks (see locks.ts) keep all other writers of every process from the table, so no key can appear in between.
 import { chunks } from '../../../core/chunks.ts';
-import type { LoadCounts, LoadMetadata, Row, RowRange, Scalar, WrittenRows } from '../../engine.ts';
+import type { EncodedRows, LoadCounts, LoadMetadata, Row, RowRange, Scalar } from '../../engine.ts';
 import { keyPositions } from '../../load/key-set.ts';
 import { StaleRead } from '../../load/stale-read.ts';
 import { quote, recordColumns, type Table } from '../../schema/table.ts';
@@ -28,14 +28,14 @@ import {
 } from './statements.ts';
 
 /** Rows as COPY lines, encoded before the transaction begins. Of the rows, only what a lookup needs stays in memory. */
-export interface CopyRows extends WrittenRows {
+export interface CopyRows extends EncodedRows {
   /** The lines, each with its line break. */
   readonly text: string;
   readonly keys: readonly Scalar[][];
   readonly months: ReadonlySet<string>;
 }
 
-export function writeDown(table: Table, rows: readonly Row[]): CopyRows {
+export function encodeRows(table: Table, rows: readonly Row[]): CopyRows {
   const columns = recordColumns(table);
   const instantAt = instantPosition(table);
   const text = rows.map((row) => `${copyLine(row)}\n`).join('');
@@ -58,13 +58,13 @@ const TEXT_LINES = 4_000;
 export async function loadRows(
   connection: PgConnection,
   table: Table,
-  written: readonly CopyRows[],
+  encoded: readonly CopyRows[],
   metadata: LoadMetadata,
 ): Promise<LoadCounts> {
   const counts: LoadCounts = { inserted: 0, updated: 0, unchanged: 0 };
-  const batches = rowBatches(written, BATCH_ROWS);
+  const batches = rowBatches(encoded, BATCH_ROWS);
   if (batches.length === 0) return counts;
-  const months = new Set(written.flatMap((each) => [...each.months]));
+  const months = new Set(encoded.flatMap((each) => [...each.months]));
   const parts = table.partitionBy === null ? undefined : await ensureMonths(connection, table, months);
   const lineEnd = `\t${copyLine([metadata.at, metadata.at, metadata.runId])}\n`;
   for (const batch of batches) {

@@ -12,7 +12,7 @@ import { rowsText, storable, storeStatement } from '../store-statement.ts';
 import { sqliteDdl } from './ddl.ts';
 import { sqliteError } from './errors.ts';
 import { inspectSqlite } from './inspection.ts';
-import { countPresent, hasPresent, load, markMissing, type SqliteRows, writeDown } from './load.ts';
+import { countPresent, encodeRows, hasPresent, load, markMissing, type SqliteRows } from './load.ts';
 import { sqliteSnapshot } from './snapshot.ts';
 import { COUNTER_TABLE, latestStatement } from './upsert.ts';
 
@@ -47,8 +47,8 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
   const reads = new PQueue();
   const tx: Transaction = {
     sql: writer,
-    load: (table, rows, metadata) => load(writer, table, [writeDown(table, rows)], metadata),
-    loadWritten: (table, written, metadata) => load(writer, table, written as SqliteRows[], metadata),
+    load: (table, rows, metadata) => load(writer, table, [encodeRows(table, rows)], metadata),
+    loadEncoded: (table, encoded, metadata) => load(writer, table, encoded as SqliteRows[], metadata),
     store: (table, rows, options) => store(writer, table, rows, options),
     hasPresent: (table, range) => hasPresent(writer, table, range),
     countPresent: (table, range) => countPresent(writer, table, range),
@@ -66,7 +66,7 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
   return {
     name: 'sqlite',
     ...sqliteDdl,
-    writeDown,
+    encodeRows,
     // A heartbeat or a claim must not wait behind the loads of all workers.
     write: (work, { isLong = false } = {}) =>
       turns.add(() => plainErrors(() => transact(writer, () => work(tx))), { priority: isLong ? 0 : 1 }),

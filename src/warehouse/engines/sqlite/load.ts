@@ -2,19 +2,19 @@
 // them, in which SQLite is idle, and does not report how many rows a statement wrote.
 import { promisify } from 'node:util';
 import type { Knex } from 'knex';
-import type { LoadCounts, LoadMetadata, Row, RowRange, WrittenRows } from '../../engine.ts';
+import type { EncodedRows, LoadCounts, LoadMetadata, Row, RowRange } from '../../engine.ts';
 import { StaleRead } from '../../load/stale-read.ts';
 import { quote, rowFields, type Table } from '../../schema/table.ts';
 import { countRows, rowBatches } from '../row-batches.ts';
 import { decodeFractions, encodeFractions } from './numbers.ts';
 import { batchStatements, isUnseen, presentIn, updateCounter } from './upsert.ts';
 
-export interface SqliteRows extends WrittenRows {
+export interface SqliteRows extends EncodedRows {
   /** JSON of the rows, without the brackets of the list, so that the texts of several loads can be joined. */
   readonly text: string;
 }
 
-export function writeDown(table: Table, rows: readonly Row[]): SqliteRows {
+export function encodeRows(table: Table, rows: readonly Row[]): SqliteRows {
   const reals = rowFields(table).flatMap(({ type }, position) => (type === 'real' ? [position] : []));
   const text = JSON.stringify(encodeFractions(rows, reals)).slice(1, -1);
   return {
@@ -48,7 +48,7 @@ const BATCH_ROWS = 12_000;
 export async function load(
   sql: Knex,
   table: Table,
-  written: readonly SqliteRows[],
+  encoded: readonly SqliteRows[],
   { readAt, at, runId }: LoadMetadata,
 ): Promise<LoadCounts> {
   const connection: Connection = await sql.client.acquireConnection();
@@ -60,7 +60,7 @@ export async function load(
     ]);
     let rows = 0;
     let changed = 0;
-    for (const batch of rowBatches(written, BATCH_ROWS)) {
+    for (const batch of rowBatches(encoded, BATCH_ROWS)) {
       const bindings = { ':rows': `[${batch.map(({ text }) => text).join()}]`, ':at': at, ':run': runId };
       let wrote = 0;
       for (const statement of batchStatements(table)) wrote = await run(connection, statement, bindings);
