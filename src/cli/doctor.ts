@@ -6,6 +6,7 @@ import { sendToWebhook } from '../status/alerts/webhook.ts';
 import type { CheckResult } from '../status/doctor/check-result.ts';
 import { runChecks } from '../status/doctor/doctor.ts';
 import { refusalOf } from '../status/health/config-error.ts';
+import { type ProbeReport, probeService } from '../sync/probe/probe.ts';
 import { configState } from '../warehouse/control/config-state.ts';
 import { budgetOf } from './budget.ts';
 import { defineCommand, print, withApp } from './command.ts';
@@ -13,9 +14,12 @@ import { EXIT, exitCodeOf } from './output/exit-codes.ts';
 import { coloured, textTable } from './output/text-table.ts';
 
 export const define = (command: Command): Command =>
-  defineCommand<{ alert: boolean }>(command, {
-    options: (command) => command.option('--alert', 'send a test message to alerts.webhook', false),
-    action: withApp(async (app, _args, { json, alert }) => {
+  defineCommand<{ alert: boolean; probe: boolean }>(command, {
+    options: (command) =>
+      command
+        .option('--alert', 'send a test message to alerts.webhook', false)
+        .option('--probe', 'find out what the service leaves undocumented, with calls that change no record', false),
+    action: withApp(async (app, _args, { json, alert, probe }) => {
       const results = await runChecks({
         file: app.loaded.file,
         config: app.loaded.config,
@@ -27,6 +31,7 @@ export const define = (command: Command): Command =>
         openFeed: app.erpSource,
         budgetWarnings: async () => (await budgetOf(app)).warnings,
         ...(alert && { sendTestAlert: () => sendTestAlert(app) }),
+        ...(probe && { probe: () => probeApp(app) }),
       });
       print(json ? JSON.stringify({ checks: results }, null, 2) : show(results));
       const failed = results.find(({ state }) => state === 'fail');
@@ -38,6 +43,10 @@ function sendTestAlert(app: App): Promise<void> {
   const condition = { subject: 'test', state: 'test', text: 'this is a test message; nothing is wrong' };
   const message = alertMessage(condition, 'ok', app);
   return sendToWebhook(app.loaded.config.alerts.webhook, message, { clock: app.clock });
+}
+
+async function probeApp({ clock, service, warehouse }: App): Promise<ProbeReport> {
+  return probeService({ fleet: (await service()).fleet, engine: await warehouse(), clock });
 }
 
 const show = (results: readonly CheckResult[]): string =>

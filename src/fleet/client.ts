@@ -10,10 +10,10 @@ import { createRetryBudget } from '../core/retry/retry-budget.ts';
 import type { Redactor } from '../core/text/redaction.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { CollectionForm, RenewalMode } from './readings.ts';
+import { type CollectionForm, RENEWAL_TRIALS, type RenewalMode } from './readings.ts';
 import { type Credentials, createLogin } from './session/login.ts';
 import { createLoginLimit } from './session/login-limit.ts';
-import { createRenewal } from './session/renewal.ts';
+import { createRenewal, tryRenewal } from './session/renewal.ts';
 import { createSession, type Session, type SessionState } from './session/session.ts';
 import { createResilientMemory, createSessionMemory, type SessionMemory } from './session/session-memory.ts';
 import { type CallRequest, createExchange, type Exchange, type ExchangeContext } from './transport/exchange.ts';
@@ -52,6 +52,8 @@ export interface Fleet {
   /** Length of the call's URL in bytes, for callers that limit it. Validates the request as `call` does. */
   urlBytes<Q, A>(endpoint: Endpoint<Q, A>, request: Q): number;
   session(): SessionState;
+  /** Tries every form of renewal with the current token and keeps the newest token. */
+  workingRenewals(context?: ExchangeContext): Promise<RenewalMode[]>;
   /** How far this machine's clock is ahead of the service's; undefined before the first answer. */
   clockSkewMs(): number | undefined;
   /** Aborts the calls in flight; later calls fail. */
@@ -95,6 +97,16 @@ export function createFleet(settings: FleetSettings, dependencies: FleetDependen
       return Buffer.byteLength(`${baseUrl}${path}?${query}`);
     },
     session: session.state,
+    async workingRenewals(context = {}) {
+      const works: RenewalMode[] = [];
+      for (const mode of RENEWAL_TRIALS) {
+        const trial = await tryRenewal(exchange, mode, await session.token(context), context);
+        if (typeof trial !== 'object') continue;
+        works.push(mode);
+        session.use(trial);
+      }
+      return works;
+    },
     clockSkewMs: exchange.clockSkewMs,
     close: exchange.close,
   };

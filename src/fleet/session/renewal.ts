@@ -45,7 +45,7 @@ export function createRenewal({ exchange, memory, log, setting }: RenewalDepende
     const trials = await modes();
     let canRetryLater = trials.length < RENEWAL_TRIALS.length;
     for (const mode of trials) {
-      const trial = await tryMode(exchange, mode, old, context);
+      const trial = await tryRenewal(exchange, mode, old, context);
       if (typeof trial === 'object') {
         await learn(mode);
         log.debug({ event: 'token_renewed', mode }, 'token renewed');
@@ -60,7 +60,12 @@ export function createRenewal({ exchange, memory, log, setting }: RenewalDepende
   };
 }
 
-async function tryMode(exchange: Exchange, mode: RenewalMode, old: Tokens, context: ExchangeContext): Promise<Trial> {
+export async function tryRenewal(
+  exchange: Exchange,
+  mode: RenewalMode,
+  old: Tokens,
+  context: ExchangeContext,
+): Promise<Trial> {
   if (mode === 'login' || (mode !== 'access-bearer' && old.refresh === undefined)) return 'rejected';
   const request = renew.prepare({ refreshToken: mode === 'body' ? old.refresh : undefined }, 'json');
   const bearer = mode === 'refresh-bearer' ? old.refresh : old.access;

@@ -117,6 +117,8 @@ export function createSession({ renew, logIn, clock, log, redactor }: SessionDep
     isReady: () => isReady(),
     /** The newest token; never calls the service. */
     newest: () => current,
+    /** Takes tokens that were renewed outside of this session. */
+    use: (tokens: Tokens) => setCurrent(tokens, 'renewal'),
     /** Replaces a token that got a 401. */
     async replace(token: Token, context: ExchangeContext): Promise<Token> {
       // If another call has replaced the token already, marking the old one changes nothing.

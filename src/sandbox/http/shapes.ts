@@ -15,6 +15,14 @@ export const shapesSchema = z.strictObject({
   dates: z.enum(['z', 'offset', 'z-millis']),
   /** text: every number except ids is sent as text. Default number. */
   numbers: z.enum(['number', 'text']),
+  /** Which plans a search by period returns. Default overlap. */
+  planSearch: z.enum(['overlap', 'start', 'containment', 'days']),
+  /** Whether a record that begins at the end of a period belongs to it. Default inclusive. */
+  periodEnds: z.enum(['inclusive', 'exclusive']),
+  /** Most records in a listing; further ones are left out without a word. Default null: no limit. */
+  listingCap: z.int().positive().nullable(),
+  /** Most vehicles in an event query; more are rejected. Default null: no limit. */
+  mostVehicleIds: z.int().positive().nullable(),
 });
 
 export type Shapes = z.infer<typeof shapesSchema>;
@@ -25,6 +33,10 @@ export const DEFAULT_SHAPES: Shapes = {
   created: 'data-object',
   dates: 'z',
   numbers: 'number',
+  planSearch: 'overlap',
+  periodEnds: 'inclusive',
+  listingCap: null,
+  mostVehicleIds: null,
 };
 
 export function instantText({ dates }: Shapes, at: number): string {
@@ -33,11 +45,15 @@ export function instantText({ dates }: Shapes, at: number): string {
   return dates === 'z-millis' ? text : `${text.slice(0, 19)}Z`;
 }
 
-export function listAnswer(shapes: Shapes, records: readonly unknown[]): Answer {
+export function listAnswer(shapes: Shapes, found: readonly unknown[]): Answer {
+  const records = capped(shapes, found);
   if (shapes.data === 'top-level') return jsonAnswer(withNumbers(shapes, records));
   const data = shapes.data === 'object-when-single' && records.length === 1 ? records[0] : records;
   return jsonAnswer({ data: withNumbers(shapes, data) });
 }
+
+export const capped = <T>({ listingCap }: Shapes, records: readonly T[]): readonly T[] =>
+  listingCap === null ? records : records.slice(0, listingCap);
 
 /** The answer to a read by id. */
 export function oneAnswer(shapes: Shapes, record: unknown): Answer {

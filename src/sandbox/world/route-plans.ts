@@ -1,5 +1,6 @@
 // Every route plan that the service shows now, generated or imported, with its execution.
 
+import type { Shapes } from '../http/shapes.ts';
 import { dayIds } from '../made-up/identifiers.ts';
 import { dayOf, FOUNDING_DAY, startOfDay } from './company-time.ts';
 import { datedCode } from './daily-routes.ts';
@@ -21,7 +22,7 @@ function generatedPlan(world: World, id: number): RouteRun | undefined {
 }
 
 export interface PlanSearch {
-  /** The plan's period must overlap [from, to]; each bound is optional. */
+  /** Each bound is optional; the `planSearch` shape decides how a plan has to lie to them. */
   from?: number;
   to?: number;
   /** External code or id. */
@@ -32,12 +33,11 @@ export interface PlanSearch {
 
 /** Plans in order of start and id. */
 export function searchPlans(world: World, search: PlanSearch): RouteRun[] {
-  const { from, to, code, vehicle } = search;
+  const { code, vehicle } = search;
   const now = world.now();
   const isWanted = (draft: RouteDraft): boolean =>
     draft.visibleAt <= now &&
-    (to === undefined || draft.startAt <= to) &&
-    (from === undefined || draft.endAt >= from) &&
+    isInPeriod(draft, search, world.shapes) &&
     (vehicle === undefined || draft.vehicleIndex === vehicle) &&
     (code === undefined || draft.externalCode === code || String(draft.id) === code);
   const imported = [...world.journal.latest<RouteDraft>('route_plan').values()].map((entry) => entry.record);
@@ -45,6 +45,20 @@ export function searchPlans(world: World, search: PlanSearch): RouteRun[] {
   return [...imported.filter(isWanted).map(runRoute), ...generated.filter((run) => isWanted(run.draft))].sort(
     (a, b) => a.draft.startAt - b.draft.startAt || a.draft.id - b.draft.id,
   );
+}
+
+function isInPeriod(
+  { startAt, endAt }: RouteDraft,
+  { from, to }: PlanSearch,
+  { planSearch, periodEnds }: Shapes,
+): boolean {
+  const isDays = planSearch === 'days';
+  const begin = from === undefined || !isDays ? from : startOfDay(dayOf(from));
+  const end = to === undefined || !isDays ? to : startOfDay(dayOf(to) + 1);
+  const first = planSearch === 'overlap' || isDays ? endAt : startAt;
+  const last = planSearch === 'containment' ? endAt : startAt;
+  const isBeforeEnd = end === undefined || last < end || (last === end && periodEnds === 'inclusive');
+  return isBeforeEnd && (begin === undefined || first >= begin);
 }
 
 /** The code of a generated plan contains its day, so only that day is searched. */

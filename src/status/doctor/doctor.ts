@@ -10,9 +10,11 @@ import type { ErpSource } from '../../erp/source.ts';
 import type { Fleet } from '../../fleet/client.ts';
 import { vehicles } from '../../fleet/endpoints/vehicles.ts';
 import { nextTick } from '../../schedule/ticks.ts';
+import type { ProbeReport } from '../../sync/probe/probe.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { type CheckOutcome, type CheckResult, ok, warn } from './check-result.ts';
 import { checkDisk, checkRuntime, checkStatusAddress, checkStatusToken, checkZoneData } from './machine-checks.ts';
+import { probeChecks } from './probe-checks.ts';
 import { checkDaemons, checkServerClock, checkWarehouse } from './warehouse-checks.ts';
 
 export interface DoctorDependencies {
@@ -30,6 +32,8 @@ export interface DoctorDependencies {
   budgetWarnings(): Promise<string[]>;
   /** Sends a test message; absent if none was requested. */
   sendTestAlert?(): Promise<void>;
+  /** Asks the service what it leaves undocumented; absent if that was not requested. */
+  probe?(): Promise<ProbeReport>;
 }
 
 const MOST_SKEW_MS = 120_000;
@@ -122,7 +126,17 @@ export async function runChecks(dependencies: DoctorDependencies): Promise<Check
   for (const [name, check] of Object.entries(CHECKS)) {
     results.push({ check: name, ...(await runCheck(dependencies, () => check(dependencies))) });
   }
-  return [...results, ...(await checkFeeds(dependencies))];
+  return [...results, ...(await checkFeeds(dependencies)), ...(await checkProbe(dependencies))];
+}
+
+async function checkProbe(dependencies: DoctorDependencies): Promise<CheckResult[]> {
+  const { probe, config, redactor } = dependencies;
+  if (probe === undefined) return [];
+  try {
+    return probeChecks(await probe(), config);
+  } catch (thrown) {
+    return [{ check: 'probe', ...failed(thrown, redactor) }];
+  }
 }
 
 /** One result for each configured feed. */
@@ -147,7 +161,11 @@ async function runCheck<T extends CheckOutcome | undefined>(
   try {
     return await check();
   } catch (thrown) {
-    const { code, message, hint } = redactedError(asRoadbookError(thrown), redactor);
-    return { state: 'fail', found: message, hint, code };
+    return failed(thrown, redactor);
   }
+}
+
+function failed(thrown: unknown, redactor: Redactor): CheckOutcome {
+  const { code, message, hint } = redactedError(asRoadbookError(thrown), redactor);
+  return { state: 'fail', found: message, hint, code };
 }

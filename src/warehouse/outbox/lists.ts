@@ -134,3 +134,18 @@ export const entriesStarting = (
     .where('period_start', '<', end)
     .orderBy('external_code')
     .select('external_code', 'state');
+
+/** Of the plans sent once since then: how many a read-back has shown, and after how long the slowest of the last 1,000. */
+export async function slowestListing(engine: Engine, since: string): Promise<{ plans: number; delayMs: number }> {
+  const rows: { sent_at: string; seen_at: string }[] = await engine.read((sql) =>
+    sql('push_outbox')
+      .where({ kind: 'route_plans', attempts: 1 })
+      .where('sent_at', '>=', since)
+      .whereNotNull('seen_at')
+      .orderBy('sent_at', 'desc')
+      .limit(1_000)
+      .select('sent_at', 'seen_at'),
+  );
+  const delays = rows.map(({ sent_at, seen_at }) => Date.parse(seen_at) - Date.parse(sent_at));
+  return { plans: delays.length, delayMs: Math.max(0, ...delays) };
+}

@@ -1,0 +1,120 @@
+// roadbook doctor --probe against each variant of the sandbox: it reports how the service behaves, and changes nothing there.
+import { expect, it, onTestFinished } from 'vitest';
+import { type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { CheckResult } from '../../src/status/doctor/check-result.ts';
+import { type ProbeReport, probeService, type Question } from '../../src/sync/probe/probe.ts';
+import { makePushPlace } from '../support/push-place.ts';
+import { plan } from '../support/push-samples.ts';
+import { makeRig, type Rig } from '../support/rig.ts';
+import { configFor, makeWorkplace } from '../support/workplace.ts';
+
+const START = '2026-03-10T18:00:00.000Z';
+
+async function rigWith(sandbox: SandboxOptions, startAt = START): Promise<Rig> {
+  const rig = await makeRig({ startAt, sandbox: { vehicles: 12, churn: false, ...sandbox } });
+  onTestFinished(() => rig.close());
+  return rig;
+}
+
+const answersIn = ({ answers }: ProbeReport) =>
+  Object.fromEntries(answers.map(({ question, answer }) => [question, answer])) as Record<Question, string | null>;
+
+it.each<[string, SandboxOptions, Partial<Record<Question, string | null>>]>([
+  [
+    'its defaults',
+    {},
+    {
+      plan_search: 'overlap',
+      plan_period_ends: 'both',
+      plan_listing: 'no limit',
+      event_search: 'start',
+      event_period_ends: 'both',
+      event_listing: 'no limit',
+      vehicle_ids: 'at least 12',
+      renewal: 'refresh-bearer, body, access-bearer',
+      import_delay: null,
+    },
+  ],
+  ['a search by start', { shapes: { planSearch: 'start' } }, { plan_search: 'start', plan_period_ends: 'both' }],
+  [
+    'a search for plans within the period',
+    { shapes: { planSearch: 'containment', periodEnds: 'exclusive' } },
+    { plan_search: 'containment', plan_period_ends: 'begin only' },
+  ],
+  ['a search by full days', { shapes: { planSearch: 'days' } }, { plan_search: 'days', plan_period_ends: null }],
+  [
+    'periods without their ends',
+    { shapes: { periodEnds: 'exclusive' } },
+    { plan_search: 'overlap', plan_period_ends: 'begin only', event_search: 'start', event_period_ends: 'begin only' },
+  ],
+  ['listings cut off', { shapes: { listingCap: 9 } }, { plan_listing: '9 records', event_listing: '9 records' }],
+  ['few vehicles in a query', { shapes: { mostVehicleIds: 5 } }, { vehicle_ids: '5' }],
+  ['the refresh token as bearer', { renewal: 'refresh-bearer' }, { renewal: 'refresh-bearer' }],
+  ['a refresh token that is replaced', { renewal: 'body', rotateRefresh: true }, { renewal: 'body' }],
+  // The refresh token in the body is ignored, and the access token beside it accepted.
+  ['the access token as bearer', { renewal: 'access-bearer' }, { renewal: 'body, access-bearer' }],
+  ['no renewal', { renewal: 'none' }, { renewal: 'login' }],
+])('reports %s', async (_, sandbox, expected) => {
+  const rig = await rigWith(sandbox);
+  const report = await probeService(rig.dependencies);
+  expect(answersIn(report)).toMatchObject(expected);
+  const { requests, plans, points_of_interest, agents, itineraries } = rig.sandbox.ledger();
+  expect(report.calls).toBe(Object.values(requests).reduce((sum, n) => sum + n, 0));
+  expect(report.calls).toBeLessThanOrEqual(40);
+  expect([plans, points_of_interest, agents, itineraries].flatMap(Object.keys)).toEqual([]);
+});
+
+it('says what is missing where the service has no plan and no trip', async () => {
+  const rig = await rigWith({}, '2022-03-10T18:00:00.000Z');
+  const { answers } = await probeService(rig.dependencies);
+  const unknown = answers.filter(({ answer }) => answer === null);
+  expect(unknown.map(({ question }) => question)).toEqual([
+    'plan_search',
+    'plan_period_ends',
+    'plan_listing',
+    'event_search',
+    'event_period_ends',
+    'event_listing',
+    'import_delay',
+  ]);
+  for (const { evidence } of unknown) expect(evidence).toMatch(/^(?:no|the last 7 days have no) /);
+});
+
+it('reports how late an imported plan is listed', async () => {
+  const place = await makePushPlace({ sandbox: { importVisibleAfterMs: 5 * 60_000 } });
+  place.drop('route_plans', 'a.json', plan('P1'));
+  await place.run('push-route-plans');
+  await place.clock.advance(6 * 60_000);
+  await place.run('push-route-plans');
+  const answer = answersIn(await probeService(place.dependencies)).import_delay;
+  expect(answer).toBe('6m');
+});
+
+it('reports an answer that changed, once', async () => {
+  const rig = await rigWith({});
+  const changed = async () =>
+    (await probeService(rig.dependencies)).answers.flatMap(({ question, was }) => (was ? [[question, was]] : []));
+  expect(await changed()).toEqual([]);
+  await fetch(`${rig.sandbox.url}/_sandbox/shapes`, { method: 'POST', body: JSON.stringify({ planSearch: 'start' }) });
+  expect(await changed()).toEqual([['plan_search', 'overlap']]);
+  expect(await changed()).toEqual([]);
+});
+
+it('is part of the doctor, which warns if the configuration does not fit', async () => {
+  const sandbox = await startSandbox({ renewal: 'body', shapes: { listingCap: 9 } });
+  const place = makeWorkplace(configFor(sandbox.url, '  renewal: refresh-bearer\n'));
+  onTestFinished(async () => {
+    place.remove();
+    await sandbox.close();
+  });
+  const { code, stdout } = await place.runHere(['doctor', '--probe', '--json']);
+  const { checks } = JSON.parse(stdout) as { checks: CheckResult[] };
+  const probe = checks.filter(({ check }) => check === 'probe');
+  expect(code).toBe(0);
+  expect(probe.filter(({ state }) => state === 'warn').map(({ found }) => found)).toEqual([
+    expect.stringContaining('cut off at: 9 records'),
+    expect.stringContaining('cut off at: 9 records'),
+    expect.stringContaining('service.renewal is refresh-bearer, which the service rejects'),
+  ]);
+  expect(probe.at(-1)?.found).toMatch(/^\d+ requests, none of which changes a record$/);
+});
