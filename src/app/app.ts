@@ -3,7 +3,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ZodObject } from 'zod';
-import { configChanges, restartNeeded } from '../config/changes.ts';
+import { configChanges, lossOfParts, restartNeeded } from '../config/changes.ts';
 import { readDotenv } from '../config/dotenv.ts';
 import { ConfigError } from '../config/faults.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
@@ -234,9 +234,9 @@ export async function openApp(options: AppOptions) {
 }
 
 function rejectIfRestartNeeded(running: LoadedConfig, next: LoadedConfig): void {
-  const need = restartNeeded(running.config, next.config);
+  const need = lossOfParts(running.parts, next.parts) ?? restartNeeded(running.config, next.config);
   if (need === undefined) return;
-  const hint = 'restart the daemon to apply the file, or undo this edit';
+  const hint = 'undo this edit, or restart the daemon to apply the file as it is';
   throw new ConfigError([next.faultAt(need.path, need.message, hint)]);
 }
 

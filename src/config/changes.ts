@@ -14,8 +14,30 @@ export function configChanges(old: Config, next: Config): string[] {
   });
 }
 
+/** The parts whose loss ends a flow of data, or brings back defaults that nobody chose. */
+const isVital = (part: string): boolean => /^(?:service|warehouse)$|^(?:erp|jobs)\./.test(part);
+const MOST_NAMED = 3;
+
+/**
+ * The loss of a feed, a job, the service or the warehouse needs a restart: a file that was cut while it was copied or saved
+ * looks just like that. Undefined if the file still has them all.
+ */
+export function lossOfParts(old: ReadonlySet<string>, next: ReadonlySet<string>): Restart | undefined {
+  const lost = [...old].filter((part) => isVital(part) && !next.has(part));
+  const [first] = lost;
+  if (first === undefined) return undefined;
+  const named = lost.slice(0, MOST_NAMED).map((part) => `\`${part}\``);
+  const more = lost.length > MOST_NAMED ? ` and ${lost.length - MOST_NAMED} more` : '';
+  return { path: first.split('.'), message: `the file no longer has ${named.join(', ')}${more}; restart to confirm` };
+}
+
+export interface Restart {
+  path: string[];
+  message: string;
+}
+
 /** The first change that needs a restart; undefined if there is none. */
-export function restartNeeded(old: Config, next: Config): { path: string[]; message: string } | undefined {
+export function restartNeeded(old: Config, next: Config): Restart | undefined {
   const changed = configChanges(old, next).find((name) => name.startsWith('warehouse.') && name !== 'warehouse.images');
   if (changed !== undefined) {
     return { path: changed.split('.'), message: 'a change of the warehouse needs a restart' };

@@ -1,6 +1,7 @@
 // Loads the configuration file: read, parse, expand references, check. The file is valid, or one error lists all faults.
 import { readFile, stat } from 'node:fs/promises';
 import type { LineCounter } from 'yaml';
+import { isJsonObject } from '../core/glossary.ts';
 import type { Path } from '../core/schema-place.ts';
 import { pathText } from '../core/text/zod-words.ts';
 import { checkTolerantly, checkTree, offsetOf } from './check.ts';
@@ -18,6 +19,8 @@ export interface LoadedConfig {
   secrets: string[];
   /** The faults of a file loaded tolerantly; null if it is valid. */
   error: ConfigError | null;
+  /** What the file itself lists: sections, feeds and jobs, for example `service`, `erp.agents`, `jobs.pull-events`. */
+  parts: ReadonlySet<string>;
   /** A fault at the position of a key of this file. */
   faultAt(path: Path, message: string, hint: string): Fault;
 }
@@ -57,9 +60,17 @@ export function parseConfig(
     config: usable,
     error,
     secrets: secretsOf(tree, usable),
+    parts: partsOf(tree.value),
     faultAt: (path, message, hint) =>
       faultIn(file, lines)({ offset: offsetOf(path, tree.places), path, message, hint }),
   };
+}
+
+function partsOf(file: unknown): Set<string> {
+  const keysOf = (value: unknown): string[] => (isJsonObject(value) ? Object.keys(value) : []);
+  const inner = (section: string): string[] =>
+    keysOf(isJsonObject(file) ? file[section] : undefined).map((key) => `${section}.${key}`);
+  return new Set([...keysOf(file), ...inner('erp'), ...inner('jobs')]);
 }
 
 const faultIn =

@@ -35,9 +35,11 @@ export function createReload({ apply, storeResult, log }: ReloadDependencies): R
       if (!(error instanceof ConfigError)) throw error;
       return storeResult(error);
     }
-    // A file saved without changes is logged at debug level only, unless a signal asked for the reload.
-    const level = changed.length > 0 || cause === 'signal' ? 'info' : 'debug';
-    log[level]({ event: 'config_reloaded', cause, changed }, 'configuration applied');
+    // A file saved without changes is logged at debug level only, unless a signal asked for it or it ends a rejection.
+    const wasRejected = lastError !== undefined;
+    const level = changed.length > 0 || cause === 'signal' || wasRejected ? 'info' : 'debug';
+    const message = wasRejected ? 'the file is valid again; configuration applied' : 'configuration applied';
+    log[level]({ event: 'config_reloaded', cause, changed }, message);
     lastError = undefined;
     await storeResult(null);
   }

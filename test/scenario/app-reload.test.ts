@@ -93,6 +93,17 @@ it('keeps everything when an edit is invalid', async () => {
   await app.during(ask);
 });
 
+it('rejects a file that lost a feed, a job or its service, wherever it was cut', async () => {
+  const jobs = 'jobs:\n  pull-vehicles: { schedule: "0 5 * * *" }\n  pull-drivers: { enabled: false }\n';
+  await edit({ rest: jobs });
+  const lines = config({ rest: jobs }).trimEnd().split('\n');
+  for (let kept = 0; kept < lines.length; kept++) {
+    writeFileSync(file(), lines.slice(0, kept).join('\n'));
+    await expect(app.reload(), `${kept} lines`).rejects.toThrow(/no longer has .*restart to confirm/);
+  }
+  expect(await edit({ rest: `${jobs.replace('false', 'true')}  pull-events: {}\n` })).toEqual(['jobs.pull-drivers']);
+});
+
 it('alerts of a job whose last run failed, with the error message of the run', async () => {
   const bodies: Record<string, string>[] = [];
   const server = createServer(async (request, response) => {

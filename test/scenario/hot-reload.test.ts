@@ -69,7 +69,7 @@ describe('an edit of the running daemon', () => {
     expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('did you mean `timezone`?') });
 
     edit('service: [\n');
-    await daemon.printed(/"config_refused"[^\n]*roadbook\.yaml:2:1 /);
+    await daemon.printed(/"config_refused"[^\n]*roadbook\.yaml:1:10 /);
     rmSync(path());
     await daemon.printed(/"config_refused"[^\n]*does not exist/);
 
@@ -94,9 +94,11 @@ describe('an edit of the running daemon', () => {
     await daemon.printed(
       /"config_refused"[^\n]*scale: a change of the dispatcher or of the number of workers needs a restart/,
     );
-    edit('');
+    edit(configFor('sandbox', only({})));
     await daemon.printed(/"config_refused"[^\n]*service.base_url: a switch to or from the built-in sandbox/);
-    expect((await status()).config.error).toContain('config/roadbook.yaml:1:1  service.base_url');
+    edit('');
+    await daemon.printed(/"config_refused"[^\n]*the file no longer has/);
+    expect((await status()).config.error).toContain('config/roadbook.yaml:1:1  service');
     await end();
   });
 

@@ -57,4 +57,10 @@ const WORDS: Partial<Record<ErrorCode, Words>> = {
   MULTIPLE_TAGS: ANCHOR,
 };
 
+/** `opening` is the bracket or quote itself. */
+export const notClosed = (opening: string): Words => ({
+  message: `this \`${opening}\` is not closed`,
+  hint: 'close it on the same line, or remove it; everything after it is misread until then',
+});
+
 export const yamlWords = (code: ErrorCode): Words => WORDS[code] ?? STRUCTURE;
