@@ -6,7 +6,7 @@ import type { App } from '../app/app.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import { isClockChangeDay, ticksAfter } from '../schedule/ticks.ts';
 import { pauseJob, readControls, requestRun, resumeJob } from '../warehouse/control/job-controls.ts';
-import { jobHistory } from '../warehouse/control/runs.ts';
+import { jobHistory, retryOf } from '../warehouse/control/runs.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { addCommand, defineCommand, print, usageError, withApp } from './command.ts';
 import { namedJob } from './named-job.ts';
@@ -34,7 +34,8 @@ async function describeJob(app: App, name: string, paused: boolean, next: number
   const { last } = await jobHistory(await app.warehouse(), name, app.clock.now());
   const ticks = enabled && !paused ? ticksAfter({ cron: schedule, timezone }, app.clock.now()).take(next) : [];
   const next_ticks = [...ticks].map((ms) => describeTick(ms, timezone));
-  return { name, meaning: job.meaning, enabled, paused, schedule, timezone, last_run: last ?? null, next_ticks };
+  const retry = next_ticks.length === 0 || last === undefined ? null : retryOf(last);
+  return { name, meaning: job.meaning, enabled, paused, schedule, timezone, last_run: last ?? null, next_ticks, retry };
 }
 
 function describeTick(ms: number, timezone: string) {
@@ -54,8 +55,9 @@ function show(lines: readonly Awaited<ReturnType<typeof describeJob>>[], next: n
     job.timezone,
     job.last_run === null ? 'never' : `${coloured(job.last_run.status)} ${job.last_run.started_at}`,
     job.next_ticks[0]?.local,
+    job.retry === null ? '' : `${job.retry.at} (try ${job.retry.attempt}: ${job.retry.reason})`,
   ]);
-  const table = textTable(['job', 'enabled', 'schedule', 'zone', 'last run', 'next tick'], rows);
+  const table = textTable(['job', 'enabled', 'schedule', 'zone', 'last run', 'next tick', 'retry'], rows);
   if (next <= 1) return table;
   const ticks = lines.flatMap(({ name, next_ticks }) =>
     next_ticks.map(({ at, local, clock_change_day }) => [

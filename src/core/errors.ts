@@ -41,6 +41,9 @@ export class Skippable extends RoadbookError {}
 /** The call may or may not have taken effect: read back before repeating it. */
 export class Ambiguous extends RoadbookError {}
 
+/** The failure may be over at a later run. */
+export const isPassing = (error: unknown): boolean => error instanceof Retriable || error instanceof Ambiguous;
+
 /** Any thrown value as a RoadbookError. An unexpected error is fatal and shows only its class: its message may hold data. */
 export function asRoadbookError(thrown: unknown): RoadbookError {
   if (thrown instanceof RoadbookError) return thrown;

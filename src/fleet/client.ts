@@ -6,7 +6,7 @@ import { yieldToEventLoop } from '../core/event-loop.ts';
 import type { Log } from '../core/log.ts';
 import type { Limiter } from '../core/rate/limiter.ts';
 import { DEFAULT_RETRY, type RetryPolicy, retry } from '../core/retry/retry.ts';
-import { createRetryBudget } from '../core/retry/retry-budget.ts';
+import { createRetryBudgets } from '../core/retry/retry-budget.ts';
 import type { Redactor } from '../core/text/redaction.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -44,6 +44,8 @@ export interface FleetDependencies {
 export interface CallContext extends ExchangeContext {
   /** Called before each retry. */
   onRetry?: () => void;
+  /** The run that makes the call; its calls share a retry budget. Default: calls of no run share one. */
+  runId?: string;
 }
 
 export interface Fleet {
@@ -72,7 +74,7 @@ export function createFleet(settings: FleetSettings, dependencies: FleetDependen
     transport: connect({ baseUrl, timeoutMs, maxBodyBytes: maxBodyMb * BYTES_PER_MB }),
   });
   const session = openSession(settings, dependencies, exchange);
-  const budget = createRetryBudget();
+  const budgetOf = createRetryBudgets();
 
   async function attempt<Q, A>(endpoint: Endpoint<Q, A>, request: CallRequest, context: CallContext): Promise<A> {
     const answer = await sendWithToken(request, { session, exchange }, context);
@@ -80,13 +82,13 @@ export function createFleet(settings: FleetSettings, dependencies: FleetDependen
     return exchange.read(request, answer, endpoint.read);
   }
 
-  const withRetries = <T>(work: () => Promise<T>, { signal, onRetry }: CallContext): Promise<T> =>
-    retry(work, { clock, random, policy, signal, mayRetry: budget.take, onRetry });
+  const withRetries = <T>(work: () => Promise<T>, { signal, onRetry, runId = '' }: CallContext): Promise<T> =>
+    retry(work, { clock, random, policy, signal, mayRetry: budgetOf(runId).take, onRetry });
 
   return {
     async call(endpoint, request, context = {}) {
       const wire = endpoint.prepare(request, collections);
-      budget.earn();
+      budgetOf(context.runId ?? '').earn();
       if (endpoint.kind === 'read') return withRetries(() => attempt(endpoint, wire, context), context);
       // Getting the token may be retried: nothing of the write has been sent yet.
       if (!session.isReady()) await withRetries(() => session.token(context), context);

@@ -12,6 +12,12 @@ export interface TickState {
   lastMs: number | undefined;
   /** Tick of that run in ms, if the run was interrupted and has to be repeated. */
   unfinishedMs: number | undefined;
+  /** Tick, or start, of the newest run in ms, on request or not. */
+  tickMs: number | undefined;
+  /** When the newest run is tried again, in ms, because its failure may pass. */
+  retryMs: number | undefined;
+  /** Number of the next try. */
+  attempt: number;
 }
 
 /** Why and when a run is due. */
@@ -21,6 +27,8 @@ export interface DueRun {
   tickAt?: number;
   /** The run starts only if this is still the last run of the schedule. */
   after?: string | null;
+  /** Number of this try; default 1. */
+  attempt?: number;
   /** The run starts only if the request still stands. */
   requested?: boolean;
 }
@@ -39,21 +47,33 @@ export type Decision = { run: DueRun } | { waitMs: number | undefined; isNeverDu
 
 /** A run that starts later than this after its tick is a catch-up. */
 const LATE_MS = 1_000;
+/** A retry further away than any delay was set before the clock was set back. */
+const LONGEST_RETRY_MS = 3_600_000;
 
 export function decide(job: JobState, ticks: TickState, nowMs: number): Decision {
-  const { paused, lastRunId: after, lastMs, unfinishedMs } = ticks;
+  const { paused, lastRunId: after, lastMs, unfinishedMs, attempt } = ticks;
   if (job.isRequested) return { run: { cause: 'manual', requested: true } };
   if (paused) return { waitMs: undefined };
   // A job that never ran is due at once. Missed ticks, however many, are caught up with one run.
   if (lastMs === undefined) return { run: { cause: 'catch-up', tickAt: nowMs, after } };
-  if (unfinishedMs !== undefined) return { run: { cause: 'catch-up', tickAt: unfinishedMs, after } };
+  if (unfinishedMs !== undefined) return { run: { cause: 'catch-up', tickAt: unfinishedMs, after, attempt } };
   const base = baseOf(job, after, lastMs, nowMs);
   job.eras = job.eras.filter(({ untilMs }) => untilMs > base);
   const due = dueTick(job.eras, base);
-  if (due === undefined) return { waitMs: undefined, isNeverDue: true };
-  const lateMs = nowMs - due - jitterOf(job.name, periodAt(scheduleOf(job), due));
-  if (lateMs < 0) return { waitMs: -lateMs };
-  return { run: { cause: lateMs > LATE_MS ? 'catch-up' : 'schedule', tickAt: due, after } };
+  const lateMs = due === undefined ? undefined : nowMs - due - jitterOf(job.name, periodAt(scheduleOf(job), due));
+  if (lateMs !== undefined && lateMs >= 0) {
+    return { run: { cause: lateMs > LATE_MS ? 'catch-up' : 'schedule', tickAt: due, after, attempt } };
+  }
+  const retryInMs = retryWait(ticks, nowMs);
+  if (retryInMs !== undefined && retryInMs <= 0)
+    return { run: { cause: 'retry', tickAt: ticks.tickMs, after, attempt } };
+  if (lateMs === undefined) return { waitMs: retryInMs, isNeverDue: true };
+  return { waitMs: Math.min(-lateMs, retryInMs ?? Number.POSITIVE_INFINITY) };
+}
+
+/** Time until the newest run is tried again; undefined if it is not. */
+function retryWait({ retryMs }: TickState, nowMs: number): number | undefined {
+  return retryMs === undefined || retryMs - nowMs > LONGEST_RETRY_MS ? undefined : retryMs - nowMs;
 }
 
 /** Ticks are counted from here: the last start, or the moment the clock was found set back to before it. */

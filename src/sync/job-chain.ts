@@ -1,7 +1,7 @@
 // Runs a job together with the jobs around it. Needed jobs that never succeeded run first. Pulls of dimensions that the
 // run referenced and did not find run afterwards. Neither goes further than one step. If the job is already running in
 // this process, the caller gets that run; the lease prevents an overlap with other processes.
-import { Fatal } from '../core/errors.ts';
+import { Fatal, Retriable, type RoadbookError } from '../core/errors.ts';
 import { readControls } from '../warehouse/control/job-controls.ts';
 import { hasWorked } from '../warehouse/control/runs.ts';
 import type { Engine } from '../warehouse/engine.ts';
@@ -28,7 +28,7 @@ export async function runChain(
     const { job, options } = found;
     return runOnce({ job, options, cause: 'catch-up', signal, draining }, dependencies);
   };
-  let blockedBy: Fatal | undefined;
+  let blockedBy: RoadbookError | undefined;
   for (const name of request.job.needs ?? []) {
     if (await hasWorked(dependencies.engine, name)) continue;
     blockedBy ??= failureOfNeeded(name, await runOther(name));
@@ -75,11 +75,12 @@ async function unpaused({ engine }: SyncDependencies, followUpJobs: readonly str
   return followUpJobs.filter((name) => controls.get(name)?.paused !== true);
 }
 
-/** If a needed job failed, the run is not made and ends with the same error code and hint. */
-function failureOfNeeded(name: string, run: FinishedRun | undefined): Fatal | undefined {
+/** If a needed job failed, the run is not made. It ends with the same error code and hint, and is tried again like that job. */
+function failureOfNeeded(name: string, run: FinishedRun | undefined): RoadbookError | undefined {
   const error = run?.summary.status === 'failed' ? run.summary.error : null;
   if (error === null) return undefined;
-  return new Fatal(`${name} has to succeed first: ${error.message}`, {
+  const Failure = run?.retryAt === null ? Fatal : Retriable;
+  return new Failure(`${name} has to succeed first: ${error.message}`, {
     code: error.code,
     hint: error.hint ?? undefined,
   });

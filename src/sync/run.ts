@@ -1,7 +1,7 @@
 // Executes one run of one job. The run is recorded in the warehouse before any work, and closed with its counts however
 // it ends.
 import { randomBytes } from 'node:crypto';
-import { asRoadbookError, type RoadbookError } from '../core/errors.ts';
+import { asRoadbookError, isPassing, type RoadbookError } from '../core/errors.ts';
 import { type RunStatus, type RunSummary, zeroCounts } from '../core/glossary.ts';
 import { redactedError } from '../core/text/redaction.ts';
 import { isoInstant } from '../core/time/clock.ts';
@@ -14,6 +14,8 @@ export interface RunRequest extends Pick<RunContext, 'options' | 'period' | 'lea
   cause: RunCause;
   /** The planned instant of a scheduled run. */
   tickAt?: number;
+  /** Number of this try; default 1. */
+  attempt?: number;
   /** The run is made only if this is still the latest scheduled run. */
   after?: string | null;
   /** The run is made only if its request still exists. */
@@ -29,10 +31,12 @@ export interface FinishedRun {
   summary: RunSummary;
   /** Jobs that should run next, because this run referenced rows that they pull. */
   followUpJobs: readonly string[];
+  /** When a daemon tries the run again, because its failure may pass; null if none does. */
+  retryAt: string | null;
 }
 
 export async function runJob(request: RunRequest, dependencies: SyncDependencies): Promise<FinishedRun> {
-  const { job, cause, tickAt, signal = new AbortController().signal } = request;
+  const { job, cause, tickAt, attempt = 1, signal = new AbortController().signal } = request;
   const { clock, engine } = dependencies;
   const runId = newRunId(clock.now());
   const log = dependencies.log.child({ job: job.name, run_id: runId });
@@ -42,6 +46,7 @@ export async function runJob(request: RunRequest, dependencies: SyncDependencies
     job: job.name,
     cause,
     tickAt: tickAt === undefined ? null : isoInstant(tickAt),
+    attempt,
     startedAt,
     lease: request.lease,
   });
@@ -66,9 +71,11 @@ export async function runJob(request: RunRequest, dependencies: SyncDependencies
     error: failure === undefined ? null : redactedError(failure, dependencies.redactor),
   };
   const summary: RunSummary = { job: job.name, run_id: runId, ...ended };
-  await closeRun(engine, summary);
+  const retryMs = cause === 'backfill' ? undefined : retryDelayMs(outcome.failures, ended.status, attempt);
+  const retryAt = retryMs === undefined ? null : isoInstant(clock.now() + retryMs);
+  await closeRun(engine, summary, retryAt);
   log[ended.status === 'failed' ? 'error' : 'info']({ cause, ...ended }, 'run finished');
-  return { summary, followUpJobs: outcome.followUpJobs ?? [] };
+  return { summary, followUpJobs: outcome.followUpJobs ?? [], retryAt };
 }
 
 /** Sorts by time. Short, because every row that the run changes stores it. */
@@ -88,4 +95,17 @@ async function execute(job: NamedJob, context: RunContext): Promise<RunOutcome> 
 function statusOf({ counts }: RunContext, { failures, worked }: RunOutcome): RunStatus {
   if (failures.length > 0) return worked ? 'partial' : 'failed';
   return counts.quarantined + counts.rejected + counts.unknown > 0 ? 'partial' : 'ok';
+}
+
+/** Delay after the first, the second and the third try. */
+const RETRY_DELAYS_MS = [60_000, 300_000, 900_000];
+
+/**
+ * How long after its end a run is tried again, if the schedule does not run the job earlier; undefined if the failure does
+ * not pass by itself. A run that did nothing costs few calls, so it is tried until it succeeds. One that did a part of its
+ * work costs as much as any other run, so after the third retry it is left to the schedule.
+ */
+export function retryDelayMs(failures: readonly RoadbookError[], status: RunStatus, attempt: number) {
+  if (!failures.some(isPassing)) return undefined;
+  return RETRY_DELAYS_MS[attempt - 1] ?? (status === 'failed' ? RETRY_DELAYS_MS.at(-1) : undefined);
 }

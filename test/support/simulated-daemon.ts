@@ -8,6 +8,9 @@ import { createScheduler, type ScheduledJob, type Scheduler } from '../../src/sc
 import { createControlWatch } from '../../src/schedule/watch.ts';
 import type { JobControl } from '../../src/warehouse/control/job-controls.ts';
 
+/** The ticks of a job whose runs all succeeded. */
+export const NEVER_FAILED = { unfinishedMs: undefined, tickMs: undefined, retryMs: undefined, attempt: 1 };
+
 export interface SimulatedRun extends DueRun {
   job: string;
   /** By the clock. */
@@ -54,7 +57,7 @@ export function simulateDaemon({ startAt, jobs, lastMs, open, work }: Simulation
       reads++;
       const last = lasts.get(job);
       const paused = controls.get(job)?.paused ?? false;
-      return { paused, lastRunId: last?.id ?? null, lastMs: last?.ms, unfinishedMs: undefined };
+      return { paused, lastRunId: last?.id ?? null, lastMs: last?.ms, ...NEVER_FAILED };
     },
     async run(job, due) {
       open?.();

@@ -69,7 +69,7 @@ export async function findingsOf(scene: Scene): Promise<Findings> {
     open: await count(`push_outbox where ${IS_OPEN} and not (${HELD})`),
     completed: await count(`sync_run where status in ('ok', 'partial')`),
     doubledTicks: await count(
-      `(select job, tick_at from sync_run where status in ('ok', 'partial') and tick_at is not null group by 1, 2 having count(*) > 1) as twice`,
+      `(select job, tick_at from sync_run where status in ('ok', 'partial') and error_code is null and tick_at is not null group by 1, 2 having count(*) > 1) as twice`,
     ),
     miscounted: await count(
       `sync_run where job like 'pull-%' and status in ('ok', 'partial') and records <> inserted + updated + unchanged + quarantined`,

@@ -10,6 +10,7 @@ import { createRedactor } from '../../src/core/text/redaction.ts';
 import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
 import { createReload, type Reload } from '../../src/schedule/reload.ts';
 import { createScheduler, type Scheduler } from '../../src/schedule/scheduler.ts';
+import { NEVER_FAILED } from '../support/simulated-daemon.ts';
 import { parts } from './config-declarations.ts';
 import { wrongConfigs, wrongEnvironment } from './wrong-configs.ts';
 
@@ -48,7 +49,7 @@ beforeEach(async () => {
   scheduler = createScheduler(await scheduled(), {
     clock,
     log,
-    readTicks: async () => ({ paused: false, lastRunId: null, lastMs, unfinishedMs: undefined }),
+    readTicks: async () => ({ ...NEVER_FAILED, paused: false, lastRunId: null, lastMs }),
     async run(_job, { tickAt = 0 }) {
       ticks.push(tickAt);
       lastMs = Math.max(clock.now(), tickAt);

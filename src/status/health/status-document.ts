@@ -10,7 +10,13 @@ import { isCounted } from '../../sync/pull/plan/scopes.ts';
 import { type OutboxAttention, outboxAttention } from '../../sync/push/attention.ts';
 import type { ConfigState } from '../../warehouse/control/config-state.ts';
 import { readControls } from '../../warehouse/control/job-controls.ts';
-import { INTERRUPTED_CODES, jobHistory, type LastRun } from '../../warehouse/control/runs.ts';
+import {
+  INTERRUPTED_CODES,
+  jobHistory,
+  type LastRun,
+  type PendingRetry,
+  retryOf,
+} from '../../warehouse/control/runs.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import type { OutboxState } from '../../warehouse/outbox/entry.ts';
 import { oldestUnknown, outboxCounts } from '../../warehouse/outbox/lists.ts';
@@ -53,6 +59,8 @@ export interface JobStatus {
   last_run: ShownRun | null;
   last_success_at: string | null;
   next_tick_at: string | null;
+  /** The next try of a run that failed for a passing reason; null if there is none. */
+  retry: PendingRetry | null;
 }
 
 export interface TableStatus {
@@ -155,6 +163,7 @@ async function jobStatus(name: string, paused: boolean, dependencies: JobStatusD
     last_run: last === undefined ? null : shownRun(last),
     last_success_at: lastSuccessAt,
     next_tick_at: next === undefined ? null : isoInstant(next),
+    retry: next === undefined || last === undefined ? null : retryOf(last),
   };
 }
 

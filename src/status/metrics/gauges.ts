@@ -86,6 +86,14 @@ export const GAUGES: readonly GaugeDeclaration[] = [
     return end === null ? null : end - (seconds(last_run?.started_at) ?? end);
   }),
   perJob('next_tick_timestamp_seconds', 'When the job is due next.', (job) => seconds(job.next_tick_at)),
+  perJob(
+    'retry_timestamp_seconds',
+    'When the last run is tried again because its failure may pass; absent if it is not.',
+    ({ retry }) => seconds(retry?.at),
+  ),
+  perJob('retry_attempt', 'Number of the next try of a run that failed; 0 if none is due.', ({ retry }) =>
+    retry === null ? 0 : retry.attempt,
+  ),
   perTable(
     'freshness_seconds',
     'Age of the oldest part of the table: time since that part was up to date.',

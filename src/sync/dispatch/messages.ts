@@ -1,6 +1,6 @@
 // The messages of the queue: a slice on its way to a worker, and its outcome on the way back, both as JSON. A failure keeps
 // only its class, message, hint and code; its cause stays in the log of the worker.
-import { Fatal, Skippable } from '../../core/errors.ts';
+import { Fatal, isPassing, Retriable, Skippable } from '../../core/errors.ts';
 import type { Lease } from '../../warehouse/control/leases.ts';
 import type { RunContext } from '../job.ts';
 import type { Slice, SliceOutcome } from '../slice.ts';
@@ -26,21 +26,23 @@ export function messageOf(slice: Slice, { job, runId, options, period, lease }: 
 
 type Failed = Extract<SliceOutcome, { end: 'failed' }>;
 type FailedJson = Omit<Failed, 'failure'> & {
-  failure: { isFatal: boolean; code: string; message: string; hint?: string };
+  /** Earlier releases send no `isPassing`. */
+  failure: { isFatal: boolean; isPassing?: boolean; code: string; message: string; hint?: string };
 };
 
 export function outcomeToJson(outcome: SliceOutcome): object {
   if (outcome.end !== 'failed') return outcome;
   const { code, message, hint } = outcome.failure;
-  const failure = { isFatal: outcome.failure instanceof Fatal, code, message: storable(message), hint };
+  const kind = { isFatal: outcome.failure instanceof Fatal, isPassing: isPassing(outcome.failure) };
+  const failure = { ...kind, code, message: storable(message), hint };
   return { ...outcome, failure };
 }
 
 export function outcomeFromJson(json: object): SliceOutcome {
   const outcome = json as Exclude<SliceOutcome, Failed> | FailedJson;
   if (outcome.end !== 'failed') return outcome;
-  const { isFatal, message, code, hint } = outcome.failure;
-  const failure = new (isFatal ? Fatal : Skippable)(message, { code, hint });
+  const { isFatal, isPassing = false, message, code, hint } = outcome.failure;
+  const failure = new (isFatal ? Fatal : isPassing ? Retriable : Skippable)(message, { code, hint });
   return { ...outcome, failure };
 }
 

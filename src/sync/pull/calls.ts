@@ -47,11 +47,12 @@ export function createSource(slice: Slice, context: RunContext, reading: Reading
 }
 
 function callWith(slice: Slice, context: RunContext, signal: AbortSignal): Source['call'] {
-  const { dependencies, counts } = context;
+  const { dependencies, counts, runId } = context;
   const priority = priorityOf(slice, context);
   const onRequest = (): void => void counts.requests++;
   const onRetry = (): void => void counts.retries++;
-  return (endpoint, request) => dependencies.fleet.call(endpoint, request, { signal, priority, onRequest, onRetry });
+  const calling = { signal, priority, runId, onRequest, onRetry };
+  return (endpoint, request) => dependencies.fleet.call(endpoint, request, calling);
 }
 
 /** `workWith` gets the signal that aborts the calls. The results are in the order of the items. */

@@ -70,7 +70,7 @@ export type PushRun = NonNullable<Awaited<ReturnType<typeof openPush>>>;
 
 /** Undefined if the configuration has no feed of the kind. */
 export async function openPush(kind: PushKind, context: RunContext) {
-  const { dependencies, counts, signal, options, log } = context;
+  const { dependencies, counts, signal, options, log, runId } = context;
   const { engine, fleet, clock } = dependencies;
   const feed = await dependencies.erp(kind.feed);
   if (feed === undefined) {
@@ -83,7 +83,7 @@ export async function openPush(kind: PushKind, context: RunContext) {
   const onRequest = () => void counts.requests++;
   const onRetry = () => void counts.retries++;
   const call: ServiceCall = (endpoint, request) =>
-    fleet.call(endpoint, request, { signal, priority: PRIORITY.push, onRequest, onRetry });
+    fleet.call(endpoint, request, { signal, priority: PRIORITY.push, runId, onRequest, onRetry });
   const failures: RoadbookError[] = [];
   /** Adds a failure to the run, and logs it with a message. */
   const report = (failure: RoadbookError, message: string, fields?: object): void => {

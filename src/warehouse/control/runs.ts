@@ -17,8 +17,9 @@ export const syncRun = controlTable({
   columns: {
     run_id: text('Identifier of the run.'),
     job: text('Name of the job.', { required: true }),
-    cause: text('What started the run: schedule, catch-up, manual or backfill.', { required: true }),
-    tick_at: instant('The scheduled instant; null for a manual run.'),
+    cause: text('What started the run: schedule, catch-up, retry, manual or backfill.', { required: true }),
+    tick_at: instant('The scheduled instant, also for a retry; null for a manual run.'),
+    attempt: integer('Number of this try: 1, and one more for each run before it that failed for a passing reason.'),
     status: text('running, ok, partial, failed or abandoned.', { required: true }),
     started_at: instant('When the run started.', { required: true }),
     finished_at: instant('When the run ended; null while it runs.'),
@@ -41,17 +42,20 @@ export const syncRun = controlTable({
     error_code: text('Stable code of the failure.'),
     error: text('The failure in plain words.'),
     error_hint: text('What to try.'),
+    retry_at: instant('When the run is tried again, because its failure may pass; null if it is not.'),
   },
   indexes: [['job', 'started_at'], ['job', 'lease_token'], ['status']],
 });
 
-export type RunCause = 'schedule' | 'catch-up' | 'manual' | 'backfill';
+export type RunCause = 'schedule' | 'catch-up' | 'retry' | 'manual' | 'backfill';
 
 export interface OpenRun {
   runId: string;
   job: string;
   cause: RunCause;
   tickAt: string | null;
+  /** Number of this try; default 1. */
+  attempt?: number;
   startedAt: string;
   lease?: Lease;
 }
@@ -63,6 +67,7 @@ export async function openRun(engine: Engine, run: OpenRun): Promise<void> {
       job: run.job,
       cause: run.cause,
       tick_at: run.tickAt,
+      attempt: run.attempt ?? 1,
       status: 'running',
       started_at: run.startedAt,
       host: hostname(),
@@ -74,7 +79,8 @@ export async function openRun(engine: Engine, run: OpenRun): Promise<void> {
   });
 }
 
-export async function closeRun(engine: Engine, summary: RunSummary): Promise<void> {
+/** `retryAt`: when the run is tried again; null if it is not. */
+export async function closeRun(engine: Engine, summary: RunSummary, retryAt: string | null = null): Promise<void> {
   const { job, run_id, started_at: _, error, ...closed } = summary;
   await engine.write(async ({ sql }) => {
     await sql('sync_run')
@@ -84,6 +90,7 @@ export async function closeRun(engine: Engine, summary: RunSummary): Promise<voi
         error_code: error?.code ?? null,
         error: error?.message ?? null,
         error_hint: error?.hint ?? null,
+        retry_at: retryAt,
       });
     await pruneRuns(sql, job, Date.parse(summary.finished_at));
   });
@@ -100,12 +107,38 @@ export interface RunRow extends RunCounts {
   error_code: string | null;
   error: string | null;
   error_hint: string | null;
+  /** Null for a run of an earlier release. */
+  attempt: number | null;
+  retry_at: string | null;
 }
 
-export type LastRun = Pick<
-  RunRow,
-  'run_id' | 'status' | 'started_at' | 'finished_at' | 'tick_at' | 'error_code' | 'error'
->;
+const LAST_RUN = [
+  'run_id',
+  'status',
+  'started_at',
+  'finished_at',
+  'tick_at',
+  'error_code',
+  'error',
+  'error_hint',
+  'attempt',
+  'retry_at',
+] as const;
+
+export type LastRun = Pick<RunRow, (typeof LAST_RUN)[number]>;
+
+/** A run that failed for a passing reason and is tried again. */
+export interface PendingRetry {
+  at: string;
+  /** Number of the next try; 2 for the first retry. */
+  attempt: number;
+  /** Error code of the run that failed. */
+  reason: string | null;
+}
+
+/** Null if the run is not tried again. */
+export const retryOf = ({ retry_at, attempt, error_code }: LastRun): PendingRetry | null =>
+  retry_at === null ? null : { at: retry_at, attempt: (attempt ?? 1) + 1, reason: error_code };
 
 export interface JobHistory {
   last: LastRun | undefined;
@@ -132,7 +165,7 @@ export function jobHistory(engine: Engine, job: string, nowMs: number): Promise<
       .whereNot({ cause: 'backfill' })
       .orderByRaw('case when started_at > ? then 1 else 0 end, started_at desc', [now])
       .limit(2)
-      .select('run_id', 'status', 'started_at', 'finished_at', 'tick_at', 'error_code', 'error', 'error_hint');
+      .select([...LAST_RUN]);
     const success = await workedRuns(sql, job)
       .whereNull('error_code')
       .where('started_at', '<=', now)
@@ -205,7 +238,7 @@ export const runNamed = (engine: Reader, runId: string): Promise<RunRow | undefi
 export const runsEndedAfter = (engine: Reader, at: string): Promise<RunRow[]> =>
   engine.read((sql) => sql('sync_run').where('finished_at', '>', at).select(COLUMNS));
 
-type TickRun = Pick<RunRow, 'run_id' | 'status' | 'started_at' | 'tick_at' | 'error_code'>;
+type TickRun = Pick<LastRun, 'run_id' | 'status' | 'started_at' | 'tick_at' | 'error_code' | 'attempt' | 'retry_at'>;
 
 /** How often in a row a cut-off run is repeated: a job that crashes its process must not loop. */
 const MOST_REPEATS = 3;
@@ -213,30 +246,40 @@ const MOST_REPEATS = 3;
 /** Error codes of runs that were interrupted. */
 export const INTERRUPTED_CODES: readonly (string | null)[] = ['stopped', 'lease_lost'];
 
-/** When the schedule last started the job, and whether that run was cut off. Runs of any other cause do not count. */
+/**
+ * When the schedule last started the job, whether that run was cut off, and when a run that failed is tried again. Manual
+ * runs count only for the retry: one that succeeds makes it needless, one that fails has one itself.
+ */
 export const readTicks = (engine: Engine, job: string) =>
   engine.read(async (sql) => {
-    const runs = await lastTickRuns(sql, job);
+    const runs = await lastRuns(sql, job, TICK_CAUSES, MOST_REPEATS);
+    const [newest] = await lastRuns(sql, job, [...TICK_CAUSES, 'manual'], 1);
     const control = await sql('sync_control').where({ job }).first('paused');
     const [last] = runs;
     const mayRepeat = runs.length < MOST_REPEATS || !runs.every(isCutOff);
     const isUnfinished = last !== undefined && isCutOff(last) && mayRepeat;
+    const retryAt = newest?.retry_at ?? null;
     return {
       paused: Boolean(control?.paused),
       lastRunId: last?.run_id ?? null,
       lastMs: last && Math.max(Date.parse(last.started_at), tickOf(last)),
       unfinishedMs: isUnfinished ? tickOf(last) : undefined,
+      tickMs: newest && tickOf(newest),
+      retryMs: retryAt === null ? undefined : Date.parse(retryAt),
+      attempt: retryAt === null ? (isUnfinished ? (last.attempt ?? 1) : 1) : (newest?.attempt ?? 1) + 1,
     };
   });
 
+const TICK_CAUSES: readonly RunCause[] = ['schedule', 'catch-up', 'retry'];
+
 /** Newest first by lease token, because the clock may have been set back. Runs from before there were leases come last. */
-const lastTickRuns = (sql: Knex, job: string): Promise<TickRun[]> =>
+const lastRuns = (sql: Knex, job: string, causes: readonly RunCause[], limit: number): Promise<TickRun[]> =>
   sql('sync_run')
     .where({ job })
-    .whereIn('cause', ['schedule', 'catch-up'])
+    .whereIn('cause', [...causes])
     .orderByRaw('lease_token desc nulls last, started_at desc, run_id desc')
-    .limit(MOST_REPEATS)
-    .select('run_id', 'status', 'started_at', 'tick_at', 'error_code');
+    .limit(limit)
+    .select('run_id', 'status', 'started_at', 'tick_at', 'error_code', 'attempt', 'retry_at');
 
 const tickOf = ({ tick_at, started_at }: TickRun): number => Date.parse(tick_at ?? started_at);
 

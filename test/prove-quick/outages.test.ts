@@ -1,0 +1,99 @@
+// Outages at the tick of every job, on a simulated clock: real requests, a real warehouse, the scheduler of the daemon.
+// No job waits longer than its backoff for data that it could have had.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
+import { seededRandom } from '../../src/sandbox/made-up/seeded-random.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { sqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
+import { rowsOf } from '../support/engines.ts';
+import { simulateIo } from '../support/simulated-io.ts';
+import { beginDaemon, SIMULATED_JOBS } from '../support/simulated-life.ts';
+import { CALM } from '../support/simulated-network.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+/** A tick of every job: midnight and 03:00 in São Paulo. */
+const TICKS = ['2026-03-05T03:00:00.000Z', '2026-03-05T06:00:00.000Z'].map((at) => Date.parse(at));
+/** Delays after the first, second, third and each later try. */
+const BACKOFF = [MINUTE, 5 * MINUTE, 15 * MINUTE];
+/** A run may last this long, and start this long after it is due. */
+const SLACK = 30 * SECOND;
+
+interface Run {
+  job: string;
+  status: string;
+  attempt: number;
+  started_at: string;
+  finished_at: string;
+}
+
+it.each([
+  ['10 s', 10 * SECOND, MINUTE],
+  ['2 min', 2 * MINUTE, 5 * MINUTE],
+  ['1 h', HOUR, 15 * MINUTE],
+])('after an outage of %s at its tick, every job soon has its data', async (_name, lengthMs, mostMs) => {
+  const dir = mkdtempSync(join(tmpdir(), 'roadbook-outages-'));
+  const clock = createManualClock((TICKS[0] ?? 0) - 3 * HOUR);
+  const sandbox = await startSandbox({ clock, seed: 5, vehicles: 2, churn: false });
+  const random = (name: string) => seededRandom('outages', name, 5);
+  const io = simulateIo(clock, random('turns'));
+  let isDown = false;
+  const daemon = await beginDaemon({
+    dir,
+    io,
+    sandbox,
+    network: random('network'),
+    jitter: random('jitter'),
+    note: () => undefined,
+    weather: () => ({ ...CALM, isDown }),
+  });
+  const engine = await sqlite.open({ file: join(dir, 'warehouse.db') });
+  onTestFinished(async () => {
+    await engine.close();
+    await daemon.bury();
+    await sandbox.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  const pass = (untilMs: number) => io.pass(untilMs - clock.now(), () => 'lives');
+  const outages: { fromMs: number; untilMs: number }[] = [];
+  for (const tickMs of TICKS) {
+    await pass(tickMs - SECOND);
+    // Jobs start up to ten seconds after their tick: the outage lasts beyond the last start.
+    const outage = { fromMs: clock.now(), untilMs: tickMs + 10 * SECOND + lengthMs };
+    isDown = true;
+    await pass(outage.untilMs);
+    isDown = false;
+    outages.push(outage);
+    await pass(outage.untilMs + HOUR);
+  }
+
+  const runs = await engine.read((sql) => rowsOf<Run>(sql, 'select * from sync_run order by started_at'));
+  const failedJobs = new Set<string>();
+  for (const { fromMs, untilMs } of outages) {
+    for (const { name } of SIMULATED_JOBS) {
+      const isNear = (at: number): boolean => at >= fromMs && at < untilMs + HOUR;
+      const later = runs.filter(({ job, started_at }) => job === name && isNear(Date.parse(started_at)));
+      const tries = later.slice(0, later.findIndex(({ status }) => status !== 'failed') + 1);
+      const [first, ...others] = tries;
+      // This tick is none of the job, or its run needs no service.
+      if (first === undefined || first.status !== 'failed') continue;
+      failedJobs.add(name);
+      let last = first;
+      for (const next of others) {
+        const waitedMs = Date.parse(next.started_at) - Date.parse(last.finished_at);
+        expect(waitedMs, `${name}, try ${next.attempt}`).toBeLessThanOrEqual(
+          (BACKOFF[last.attempt - 1] ?? 15 * MINUTE) + SLACK,
+        );
+        last = next;
+      }
+      expect(last.status, name).toBe('ok');
+      expect(Date.parse(last.started_at) - untilMs, name).toBeLessThanOrEqual(mostMs + SLACK);
+    }
+  }
+  const readers = SIMULATED_JOBS.map(({ name }) => name).filter((name) => name.startsWith('pull-'));
+  expect([...failedJobs]).toEqual(expect.arrayContaining(readers));
+});
