@@ -32,6 +32,9 @@ export const define = (command: Command): Command =>
         // Listens before the first output, because the user may press Ctrl-C as soon as it appears.
         const stopped = untilSignal('ends-with-terminal');
         const { engine } = await app.sync();
+        // Before the page, which shows whether a daemon is alive.
+        const heartbeat = await app.heartbeat();
+        heartbeat.start();
         const { address } = await app.service();
         const jobs = enabledJobs(app);
         const page = await startStatusServer(await pageDependencies(app, engine));
@@ -41,7 +44,6 @@ export const define = (command: Command): Command =>
             : welcome(app, address, page.url(), jobs),
         );
         const scheduler = schedule(app, engine, jobs);
-        const heartbeat = await app.heartbeat();
         // Services that run as long as the daemon; they stop in reverse order.
         const companions = [
           createControlWatch({
@@ -58,7 +60,6 @@ export const define = (command: Command): Command =>
           daemonAlerts(app, engine),
           app.idleGc,
         ];
-        heartbeat.start();
         await app.dispatcher.start();
         scheduler.start();
         for (const companion of companions) companion.start();

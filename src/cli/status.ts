@@ -61,8 +61,15 @@ function daemonLines({ daemons, queue }: StatusDocument, nowMs: number): string[
   return [
     ...(queue === undefined ? [] : [`Queue: ${queue.waiting} waiting, ${queue.active} active, ${queue.dead} dead`]),
     '',
-    daemons.length === 0 ? 'No daemon is running.' : textTable(head, rows),
+    ...(daemons.length === 0 ? [] : [textTable(head, rows)]),
   ];
+}
+
+/** First of all, because every figure below is of the past then. */
+function noDaemonLine({ daemons }: StatusDocument): string[] {
+  if (daemons.some(({ state }) => state === 'alive')) return [];
+  const what = daemons.length === 0 ? 'No daemon is running' : 'No daemon is alive';
+  return [`${what}: nothing is pulled or pushed. Try: npx roadbook start`];
 }
 
 function show(document: StatusDocument, nowMs: number): string {
@@ -82,6 +89,7 @@ function show(document: StatusDocument, nowMs: number): string {
   const outbox = Object.entries(document.outbox).map(([state, count]) => `${count} ${state}`);
   return [
     `Health: ${coloured(document.health)}`,
+    ...noDaemonLine(document),
     ...(document.config.error === null
       ? []
       : ['', 'The file is invalid; a running daemon keeps its last valid configuration:', document.config.error]),

@@ -1,7 +1,9 @@
 // Any daemon shows all of them: a live one with its slices, a silent one as silent, a stopped one not at all.
 import { afterEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
+import { checkDaemons } from '../../src/status/doctor/warehouse-checks.ts';
 import { daemonStatuses } from '../../src/status/health/daemon-status.ts';
+import { configState } from '../../src/warehouse/control/config-state.ts';
 import {
   createHeartbeat,
   createSliceMeter,
@@ -109,6 +111,30 @@ describe('the daemons in the status document', () => {
     await expect.poll(() => shownDaemons(place as StatusPlace)).toHaveLength(1);
     await heartbeat.stop();
     expect(await shownDaemons(place)).toEqual([]);
+  });
+
+  it('make the health failing and doctor warn once none of them is alive', async () => {
+    place = await makeStatusPlace();
+    const { engine, clock } = place.rig;
+    const health = async () => (await (place as StatusPlace).ask('GET', '/api/status')).json.health;
+    expect(await health()).toBe('never ran');
+    expect(await checkDaemons(engine, clock)).toMatchObject({ state: 'ok', found: 'no daemon has run here yet' });
+    await configState(engine).write({ loaded_at: '', refused: null, schedules: {} }, clock.now());
+    const daemon = await daemonOn(place, 1, { clock: createManualClock(clock.now()) });
+    expect(await health()).toBe('never ran');
+    expect(await checkDaemons(engine, clock)).toEqual({
+      state: 'ok',
+      found: 'process 1 on host-1; no run is under way',
+      hint: null,
+    });
+    await clock.advance(60_000);
+    expect(await health()).toBe('failing');
+    expect(await checkDaemons(engine, clock)).toMatchObject({
+      state: 'warn',
+      found: expect.stringMatching(/^no daemon is alive.*process 1 on host-1 made its last heartbeat 1m ago$/),
+    });
+    await daemon.stop();
+    expect(await health()).toBe('failing');
   });
 
   it('do not include commands', async () => {

@@ -3,6 +3,7 @@
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { formatDuration } from '../../core/time/durations.ts';
 import { readLeases } from '../../warehouse/control/leases.ts';
+import { readDaemons } from '../../warehouse/control/processes.ts';
 import { CLOCK_HINT, databaseTime, gapInWords, isApart, readGap } from '../../warehouse/control/server-clock.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { type CheckOutcome, ok, warn } from './check-result.ts';
@@ -25,16 +26,25 @@ export async function checkWarehouse(engine: Engine, clock: Clock): Promise<Chec
 /** A process whose heartbeat is older than this is stuck or gone. */
 const SILENT_MS = 60_000;
 
-/** Reports the processes that have a run under way. */
+/** Whether a daemon is alive, and which processes have a run under way. */
 export async function checkDaemons(engine: Engine, clock: Clock): Promise<CheckOutcome> {
+  const daemons = await readDaemons(engine, clock);
+  const alive = daemons.filter(({ isSilent }) => !isSilent);
+  const nowMs = await databaseTime(engine, clock);
   const held = (await readLeases(engine)).filter(({ holder }) => holder !== null);
-  if (held.length === 0) {
+  if (held.length === 0 && alive.length === 0) {
+    const [dead] = daemons.toSorted((a, b) => b.heartbeat_at.localeCompare(a.heartbeat_at));
     const last = await lastScheduled(engine);
-    return ok(
-      last === null ? 'no daemon has run here yet' : `no run is under way; the last scheduled run started ${last}`,
+    if (dead === undefined && last === null) return ok('no daemon has run here yet');
+    const since =
+      dead === undefined
+        ? `the last scheduled run started ${last}`
+        : `process ${dead.pid} on ${dead.host} made its last heartbeat ${formatDuration(nowMs - Date.parse(dead.heartbeat_at))} ago`;
+    return warn(
+      `no daemon is alive, so nothing is pulled or pushed; ${since}`,
+      'Start one with `npx roadbook start`; if a service manager runs it, ask that why it ended.',
     );
   }
-  const nowMs = await databaseTime(engine, clock);
   const silentMs = (at: string | null): number => nowMs - Date.parse(at ?? isoInstant(0));
   const silent = held.find(({ heartbeat_at }) => silentMs(heartbeat_at) > SILENT_MS);
   if (silent !== undefined) {
@@ -43,8 +53,9 @@ export async function checkDaemons(engine: Engine, clock: Clock): Promise<CheckO
       'A running daemon takes the job over by itself; start one if none is running.',
     );
   }
-  const places = new Set(held.map(({ host, pid }) => `process ${pid} on ${host}`));
-  return ok(`${held.map(({ name }) => name).join(', ')} run by ${[...places].join(', ')}`);
+  const places = new Set([...alive, ...held].map(({ host, pid }) => `process ${pid} on ${host}`));
+  const runs = held.length === 0 ? 'no run is under way' : `under way: ${held.map(({ name }) => name).join(', ')}`;
+  return ok(`${[...places].join(', ')}; ${runs}`);
 }
 
 /** Each daemon writes times by its own clock, so each of them must agree with the server's. */

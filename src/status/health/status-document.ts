@@ -23,7 +23,7 @@ import { oldestUnknown, outboxCounts } from '../../warehouse/outbox/lists.ts';
 import { countRows, type RowCounts } from '../../warehouse/queries/row-counts.ts';
 import { tableFreshness } from '../../warehouse/queries/table-freshness.ts';
 import { baseTables } from '../../warehouse/schema/catalog.ts';
-import { type DaemonStatus, daemonStatuses } from './daemon-status.ts';
+import { type DaemonStatus, daemonHealth, daemonStatuses } from './daemon-status.ts';
 import { type DeadlineStatus, deadlineHealth, deadlineStatus } from './deadline.ts';
 import { type Health, healthOf, outboxHealth, overallHealth } from './health.ts';
 
@@ -115,8 +115,14 @@ export async function statusFacts(dependencies: StatusDependencies): Promise<Sta
   const attention = await outboxAttention(dependencies.engine, isoInstant(dependencies.clock.now()));
   const deadline = await deadlineStatus(dependencies);
   const queue = (await dependencies.queueFacts?.()) ?? null;
+  const daemons = await daemonStatuses(dependencies.engine, dependencies.clock);
   const document: StatusDocument = {
-    health: overallHealth([...jobs.map(({ health }) => health), outboxHealth(attention), deadlineHealth(deadline)]),
+    health: overallHealth([
+      ...jobs.map(({ health }) => health),
+      outboxHealth(attention),
+      deadlineHealth(deadline),
+      daemonHealth(daemons, dependencies.configState !== undefined),
+    ]),
     version: dependencies.version,
     config: { loaded_at: dependencies.configLoadedAt, error: dependencies.configError },
     session: dependencies.session,
@@ -126,7 +132,7 @@ export async function statusFacts(dependencies: StatusDependencies): Promise<Sta
     attention,
     ...(deadline !== null && { deadline }),
     quarantine: await countRows(dependencies.engine, 'sync_quarantine'),
-    daemons: await daemonStatuses(dependencies.engine, dependencies.clock),
+    daemons,
     ...(queue !== null && { queue }),
   };
   const readAt = Object.fromEntries(tables.map(({ status, freshAt }) => [status.name, freshAt]));
