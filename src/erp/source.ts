@@ -1,6 +1,7 @@
 // The contract of an ERP source: how it offers items to push, and how it is notified of their outcomes. Both are
 // idempotent: an item may be offered, and an outcome acknowledged, any number of times.
 
+import { RoadbookError } from '../core/errors.ts';
 import type { JsonObject } from '../core/glossary.ts';
 import type { Log } from '../core/log.ts';
 import type { Clock } from '../core/time/clock.ts';
@@ -112,6 +113,18 @@ export interface StopOutcome {
   pictures: string[];
 }
 
+/** Some outcomes of a list failed; the ERP was notified of all others. Reads as the first failure. */
+export class NotifiedInPart extends RoadbookError {
+  /** By place in the list. */
+  readonly failures: ReadonlyMap<number, RoadbookError>;
+
+  constructor(failures: ReadonlyMap<number, RoadbookError>) {
+    const [first] = failures.values();
+    super(first?.message ?? '', { code: first?.code ?? '', ...(first?.hint !== undefined && { hint: first.hint }) });
+    this.failures = failures;
+  }
+}
+
 export interface ErpSource {
   /**
    * The items to push, in batches, with bounded memory. An incomplete query or answer throws. A file that changes during
@@ -120,11 +133,14 @@ export interface ErpSource {
    * content, and acknowledges it again if its state is final.
    */
   read(signal?: AbortSignal, taken?: readonly TakenFile[]): AsyncIterable<ErpBatch>;
-  /** Reports outcomes, each of the item with its code and start. An outcome may change even after a final state. */
+  /**
+   * Reports outcomes, each of the item with its code and start. An outcome may change even after a final state. Throws
+   * `NotifiedInPart` if the source reports one by one and some fail.
+   */
   acknowledge(outcomes: readonly ItemOutcome[]): Promise<void>;
   /** Only if the ERP drops files: the result of a file contains the outcomes of its items. */
   files?: DroppedFiles;
-  /** Reports the outcomes of stops; the latest for each stop of a plan counts. */
+  /** Reports the outcomes of stops; the latest for each stop of a plan counts. Throws as `acknowledge` does. */
   returnExecutions(stops: readonly StopOutcome[]): Promise<void>;
   /** For doctor: one sentence about the state of the source, or an error with a hint. */
   check(): Promise<string>;

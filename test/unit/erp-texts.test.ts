@@ -272,7 +272,7 @@ describe('a mapping', () => {
     expect(columns({}, wrong).issues).toEqual([
       'unknown column "Plan.External_Code" (did you mean "plan.external_code"?); rename it, remove it or map it',
       'unknown column "nota"; rename it, remove it or map it',
-      'the column "plan.date_time_start" occurs twice in the header; keep one',
+      'the column "plan.date_time_start" occurs twice in the header; keep one or rename one',
       'the column "plan.external_code" is missing',
       'the column "plan.date_time_end" is missing',
     ]);

@@ -18,6 +18,7 @@ function erp(failureOf: (n: number) => Error | undefined, signal = new AbortCont
       if (failure !== undefined) throw failure;
     }
     heard.push(...some);
+    return [];
   });
   return { notifier, heard, calls: () => calls };
 }
@@ -43,6 +44,20 @@ describe('notification of the ERP', () => {
     expect(await notifier.notify(numbers(0, 200))).toBe(true);
     expect(await notifier.notify(numbers(200, 210))).toBe(true);
     expect(heard).toEqual(numbers(200, 210));
+  });
+
+  it('repeats no call for the failures of single items, and keeps the first', async () => {
+    const answers = [[rejection()], [unavailable(), rejection()], Array.from({ length: 30 }, unavailable)];
+    let calls = 0;
+    const notifier = createNotifier<number>(new AbortController().signal, async () => answers[calls++] ?? []);
+    expect([await notifier.notify(numbers(0, 50)), await notifier.notify(numbers(0, 50)), calls]).toEqual([
+      true,
+      true,
+      2,
+    ]);
+    expect(await notifier.notify(numbers(0, 30))).toBe(false);
+    expect(await notifier.notify(numbers(0, 50))).toBe(false);
+    expect([calls, notifier.failure()?.code]).toEqual([3, 'erp_answer_refused']);
   });
 
   it('stops at once where the ERP cannot be reached', async () => {

@@ -6,6 +6,18 @@ import { documentText } from '../items/value-forms.ts';
 
 export type CellReading = { value: Json } | { issue: string };
 
+/** Stands for a cell whose value the source cannot determine. */
+class UnreadableCell {
+  readonly issue: string;
+  constructor(issue: string) {
+    this.issue = issue;
+  }
+}
+
+export const unreadableCell = (issue: string): object => new UnreadableCell(issue);
+
+const INEXACT = 'has more digits than can be read exactly; select it as text';
+
 const PLAIN_NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 /** A single comma without a point is a decimal comma. */
 const COMMA_NUMBER = /^[+-]?\d+,\d+$/;
@@ -41,7 +53,9 @@ export function readCells(
 
 export function readCell(type: FieldType, cell: unknown): CellReading {
   if (Array.isArray(cell) && (type === 'plates' || type === 'documents')) return { value: cell as Json };
+  if (cell instanceof UnreadableCell) return { issue: cell.issue };
   if (typeof cell === 'object') return { issue: 'is not a single value' };
+  if (typeof cell === 'number' && Math.abs(cell) > Number.MAX_SAFE_INTEGER) return { issue: INEXACT };
   switch (type) {
     case 'number':
     case 'latitude':

@@ -34,7 +34,7 @@ export function columnsInUse(
   }
   const reads = [...direct, ...mapping.renames];
   const issues = unknown.map((column) => unknownColumn(column, Object.keys(types)));
-  if (isTable) issues.push(...duplicates(header), ...missing(required, reads, mapping, header));
+  if (isTable) issues.push(...duplicates(header, reads), ...missing(required, reads, mapping, header));
   return { issues, pick: (cells) => pick(reads, cells) };
 }
 
@@ -46,10 +46,11 @@ const unknownColumn = (column: string, known: readonly string[]): string =>
 /** A wrong file may have a header of a megabyte. */
 const shown = (column: string): string => (column.length > 80 ? `${column.slice(0, 80)}…` : column);
 
-function duplicates(header: readonly string[]): string[] {
-  const seen = new Set<string>();
-  const twice = new Set(header.filter((column) => seen.size === seen.add(column).size));
-  return [...twice].map((column) => `the column "${shown(column)}" occurs twice in the header; keep one`);
+/** A column that nobody reads may occur twice, as the keys of two joined tables do. */
+function duplicates(header: readonly string[], reads: readonly Rename[]): string[] {
+  const columns = new Set(reads.map(({ column }) => column));
+  const twice = [...columns].filter((column) => header.indexOf(column) !== header.lastIndexOf(column));
+  return twice.map((column) => `the column "${shown(column)}" occurs twice in the header; keep one or rename one`);
 }
 
 function missing(

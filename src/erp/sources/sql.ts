@@ -1,188 +1,149 @@
 // The `sql` source: a query returns flat rows, and statements take the outcomes. The query decides which rows it returns.
 // The engine recognises known items by code and content, so no row is marked as taken.
-import knex, { type Knex } from 'knex';
-import { Fatal, Retriable, type RoadbookError } from '../../core/errors.ts';
+import { Fatal, Retriable, type RoadbookError, Skippable } from '../../core/errors.ts';
 import { inBatches } from '../batches.ts';
 import { reportedOutcome } from '../files/result.ts';
 import { returnedStop } from '../files/returns.ts';
 import type { Reading } from '../items/item.ts';
 import { type Mapping, prepareMapping } from '../rows/mapping.ts';
 import { type ReaderContext, readTable, type TableRow } from '../rows/row-reader.ts';
-import type { ErpSource, ItemOutcome, SourceContext, StopOutcome } from '../source.ts';
-import { sqlFailure } from './sql-failure.ts';
+import { type ErpSource, type ItemOutcome, NotifiedInPart, type SourceContext, type StopOutcome } from '../source.ts';
+import type { SqlResult } from '../sql/client.ts';
+import { type Database, type DatabaseSettings, openDatabase, type Session } from '../sql/database.ts';
+import { isDeadlock, sqlFailure } from '../sql/failure.ts';
+import { type Bindings, countsRows } from '../sql/statements.ts';
 
-export interface SqlSettings {
+export interface SqlSettings extends DatabaseSettings {
   source: 'sql';
   mapping: Mapping;
-  /** A knex client: pg, mssql, mysql2, oracledb, sqlite3, … */
-  client: string;
-  connection: string | Record<string, unknown>;
   query: string;
   acknowledge?: string | undefined;
   return?: string | undefined;
+  /** An acknowledgement that changes no row counts as made. */
+  mayChangeNothing?: boolean | undefined;
 }
-
-const MOST_CONNECTIONS = 4;
-const CONNECT_MS = 15_000;
-
-type SqlRow = Record<string, unknown>;
-type Bindings = Record<string, string | number | null>;
 
 export function openSql(settings: SqlSettings, { kind, zone, reuseCodes }: SourceContext): ErpSource {
   const reader: ReaderContext = { kind, zone, reuseCodes, mapping: prepareMapping(kind, settings.mapping) };
-  const database = connect(settings);
+  const database = openDatabase(settings, zone);
 
   async function* readings(signal?: AbortSignal): AsyncIterable<Reading> {
-    const rows = queryRows(database, settings, signal);
+    let session: Session | undefined;
     try {
-      const first = await rows.next();
-      if (first.done) return;
-      yield* readTable({ header: Object.keys(first.value), rows: tableRows(first.value, rows) }, kind, reader);
+      session = await database.open(signal);
+      const result = await session.query(plainStatement(settings.query));
+      yield* readTable({ header: result.header, rows: tableRows(result) }, kind, reader);
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw sqlFailure(error, 'query');
     } finally {
-      await rows.return(undefined);
+      await session?.end();
     }
   }
 
   return {
     read: (signal) => inBatches(kind, readings(signal), reader),
     async acknowledge(outcomes) {
-      await runEach(database, 'acknowledge', settings.acknowledge, outcomes.map(outcomeBindings));
+      const isChecked = settings.mayChangeNothing !== true && countsRows(settings.acknowledge ?? '');
+      await runEach(database, 'acknowledge', settings.acknowledge, outcomes.map(outcomeBindings), {
+        // The final state follows, and must change a row.
+        mayChangeNothing: ({ state }) => !isChecked || state === 'unknown',
+      });
     },
     async returnExecutions(stops) {
-      await runEach(database, 'return', settings.return, stops.map(stopBindings));
+      await runEach(database, 'return', settings.return, stops.map(stopBindings), { mayChangeNothing: () => true });
     },
     async check() {
       for await (const reading of readings()) return checkReading(reading);
       return 'The query of the ERP works; it returns no rows at present.';
     },
-    close: () => database.destroy(),
+    close: () => database.close(),
   };
 }
 
-function connect({ client, connection }: SqlSettings): Knex {
-  const silent = () => undefined;
-  try {
-    return knex({
-      client,
-      connection: connection as Knex.StaticConnectionConfig,
-      pool: { min: 0, max: MOST_CONNECTIONS, afterCreate: keepWallClocks },
-      acquireConnectionTimeout: CONNECT_MS,
-      useNullAsDefault: true,
-      // Knex would print statements and values.
-      log: { warn: silent, error: silent, deprecate: silent, debug: silent },
-    });
-  } catch (error) {
-    throw sqlFailure(error, 'client');
-  }
-}
+/** Oracle rejects a semicolon at the end. A question mark may be escaped, as it must be in the other statements. */
+const plainStatement = (query: string): string => query.replace(/;\s*$/, '').replaceAll('\\?', '?');
 
-/** PostgreSQL's type numbers of `date` and `timestamp without time zone`. */
-const WALL_CLOCK_TYPES = [1082, 1114];
-
-interface PgConnection {
-  setTypeParser?(type: number, format: 'text', parse: (text: string) => string): void;
-}
-
-/** Keeps times without a zone as text. pg would read them in this machine's zone, not in that of the configuration. */
-function keepWallClocks(connection: PgConnection, done: (error: null, connection: PgConnection) => void): void {
-  for (const type of WALL_CLOCK_TYPES) connection.setTypeParser?.(type, 'text', (text) => text);
-  done(null, connection);
-}
-
-async function* queryRows(
-  database: Knex,
-  { client, query }: SqlSettings,
-  signal?: AbortSignal,
-): AsyncGenerator<SqlRow> {
-  try {
-    for await (const row of sqlRows(database, client, query)) {
-      signal?.throwIfAborted();
-      yield row;
+async function* tableRows({ header, batches }: SqlResult): AsyncIterable<TableRow> {
+  let row = 0;
+  for await (const batch of batches) {
+    for (const values of batch) {
+      row += 1;
+      const cells: Record<string, unknown> = {};
+      for (const [i, name] of header.entries()) cells[name] = plainCell(values[i]);
+      yield { place: `row ${row}`, cells };
     }
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw sqlFailure(error, 'query');
   }
 }
 
-/** Clients whose driver cannot stream. */
-const WITHOUT_STREAMS: readonly string[] = ['sqlite3', 'better-sqlite3'];
-const PAGE = 1_000;
-
-/**
- * Streams the rows of a query in bounded memory. SQLite's driver returns a complete result, so the result is first stored
- * in a temporary table, which is read in pages. This also keeps the ERP's own tables locked only while the query itself runs.
- */
-function sqlRows(database: Knex, client: string, query: string): AsyncIterable<SqlRow> {
-  // Oracle rejects a semicolon at the end.
-  const statement = query.replace(/;\s*$/, '');
-  return WITHOUT_STREAMS.includes(client)
-    ? pagedRows(database, statement)
-    : (database.raw(statement).stream() as AsyncIterable<SqlRow>);
+/** Drivers return instants as dates. */
+function plainCell(cell: unknown): unknown {
+  if (!(cell instanceof Date)) return cell;
+  return Number.isNaN(cell.getTime()) ? null : cell.toISOString();
 }
 
-async function* pagedRows(database: Knex, statement: string): AsyncGenerator<SqlRow> {
-  // Only its own connection can read a temporary table.
-  const connection = await database.client.acquireConnection();
-  const run = (text: string): Promise<SqlRow[]> => database.raw(text).connection(connection);
-  try {
-    await run('pragma temp_store = file');
-    await run('drop table if exists temp.roadbook_feed');
-    await run(`create temp table roadbook_feed as ${statement}`);
-    for (let after = 0; ; after += PAGE) {
-      const rows = await run(`select * from temp.roadbook_feed where rowid > ${after} order by rowid limit ${PAGE}`);
-      yield* rows;
-      if (rows.length < PAGE) return;
-    }
-  } finally {
-    await run('drop table if exists temp.roadbook_feed').catch(() => undefined);
-    await database.client.releaseConnection(connection);
-  }
+/** A statement that was rolled back because of a deadlock is repeated so often, without a wait. */
+const MOST_DEADLOCKS = 5;
+/** After so many statements in a row that met a lock or a time limit, the rest is left to the next run. */
+const MOST_WAITS = 5;
+
+interface StatementRule {
+  mayChangeNothing(bindings: Bindings): boolean;
 }
 
-async function* tableRows(first: SqlRow, rest: AsyncIterable<SqlRow>): AsyncIterable<TableRow> {
-  let row = 1;
-  yield { place: `row ${row}`, cells: plainCells(first) };
-  for await (const cells of rest) {
-    row += 1;
-    yield { place: `row ${row}`, cells: plainCells(cells) };
-  }
-}
-
-/** Drivers return instants as dates and large numbers as bigints. */
-function plainCells(row: SqlRow): SqlRow {
-  const cells: SqlRow = {};
-  for (const [name, cell] of Object.entries(row)) {
-    if (cell instanceof Date) cells[name] = Number.isNaN(cell.getTime()) ? null : cell.toISOString();
-    else cells[name] = typeof cell === 'bigint' ? String(cell) : cell;
-  }
-  return cells;
-}
-
-/** Runs the statement once for each entry. A rejected entry does not stop the others; an unreachable database does. */
+/** Runs the statement once for each entry. A failed entry does not stop the others; an unreachable database does. */
 async function runEach(
-  database: Knex,
-  name: string,
+  database: Database,
+  setting: 'acknowledge' | 'return',
   statement: string | undefined,
   all: readonly Bindings[],
+  { mayChangeNothing }: StatementRule,
 ): Promise<void> {
-  if (statement === undefined) return;
-  let rejected: RoadbookError | undefined;
-  for (const bindings of all) {
+  if (statement === undefined || all.length === 0) return;
+  const failures = new Map<number, RoadbookError>();
+  let session: Session | undefined;
+  let waits = 0;
+  let outage: RoadbookError | undefined;
+  for (const [i, bindings] of all.entries()) {
     try {
-      await database.raw(separateCasts(statement, bindings), bindings as never);
-    } catch (error) {
-      const failure = sqlFailure(error, name);
-      if (failure instanceof Retriable) throw failure;
-      rejected ??= failure;
+      if (outage !== undefined) throw outage;
+      session ??= await database.open();
+      const changed = await runPastDeadlocks(session, statement, bindings);
+      if (changed === 0 && !mayChangeNothing(bindings)) throw nothingChanged();
+      waits = 0;
+    } catch (thrown) {
+      const failure = sqlFailure(thrown, setting);
+      failures.set(i, failure);
+      if (!(failure instanceof Retriable)) continue;
+      waits += 1;
+      if (failure.code === 'erp_unreachable' || waits === MOST_WAITS) outage = failure;
+      // The next statement gets a session that no unanswered statement occupies.
+      await session?.end();
+      session = undefined;
     }
   }
-  if (rejected !== undefined) throw rejected;
+  await session?.end();
+  if (failures.size > 0) throw new NotifiedInPart(failures);
 }
 
-/** In `:state::state` the second name is a type. Knex would bind a value there, so a space is inserted. */
-const separateCasts = (statement: string, bindings: Bindings): string =>
-  statement.replace(new RegExp(`::(?=(?:${Object.keys(bindings).join('|')})\\b)`, 'g'), ':: ');
+async function runPastDeadlocks(session: Session, statement: string, bindings: Bindings): Promise<number | undefined> {
+  for (let deadlocks = 1; ; deadlocks++) {
+    try {
+      return await session.run(statement, bindings);
+    } catch (error) {
+      if (!isDeadlock(error) || deadlocks === MOST_DEADLOCKS) throw error;
+    }
+  }
+}
+
+const nothingChanged = (): Skippable =>
+  new Skippable(
+    "The statement of the feed found no row of the ERP for an item (acknowledge), so the ERP doesn't know its outcome",
+    {
+      code: 'erp_nothing_changed',
+      hint: 'Make its condition match the row of :external_code also when it has run before; npx roadbook outbox list shows the items. If changing no row is right, set acknowledge_may_change_nothing of the feed.',
+    },
+  );
 
 function outcomeBindings(outcome: ItemOutcome): Bindings {
   const { reasons, ...bindings } = reportedOutcome(outcome);

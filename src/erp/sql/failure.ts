@@ -16,24 +16,33 @@ const MEANINGS: readonly Meaning[] = [
     matches: /^(?:MODULE_NOT_FOUND|KNEX_DRIVER)$/,
     what: 'has no driver installed',
     code: 'erp_driver_missing',
-    hint: 'Install the package of the client (pg with pg-query-stream, tedious, oracledb, mysql2 or sqlite3) beside roadbook.',
+    hint: 'Install the driver of the client in the folder of Roadbook.',
   },
   {
-    matches: /^(?:28P01|28000|ELOGIN|ER_ACCESS_DENIED_ERROR|ER_DBACCESS_DENIED_ERROR|ORA-01017|NJS-116)$/,
+    matches:
+      /^(?:28P01|28000|ELOGIN|ER_ACCESS_DENIED_ERROR|ER_DBACCESS_DENIED_ERROR|ER_ACCESS_DENIED_NO_PASSWORD_ERROR|ORA-01017|NJS-116)$/,
     what: 'rejected the login',
     code: 'erp_login_refused',
     hint: 'Check user and password of the feed.',
   },
   {
     matches:
-      /^(?:ECONN\w+|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ETIMEOUT|ESOCKET|EHOSTUNREACH|EPIPE|PROTOCOL_CONNECTION_LOST|08\w{3}|57P0\d|53300|SQLITE_BUSY|SQLITE_LOCKED|40001|40P01|ER_LOCK_\w+|NJS-5\d\d|DPI-1010|KNEX_TIMEOUT)$/,
-    what: 'cannot be reached or is busy',
+      /^(?:55P03|57014|ER_LOCK_\w+|ER_QUERY_INTERRUPTED|EREQUEST (?:1205|1222)|ORA-000(?:54|60)|ORA-30006|SQLITE_BUSY|SQLITE_LOCKED|40001|40P01|ETIMEOUT|NJS-123|DPI-1067|TIMEOUT)$/,
+    what: 'holds a lock on what the statement needs, or did not answer in time',
+    code: 'erp_unavailable',
+    hint: 'It will be retried at the next run; if it persists, end the session that holds the lock, make the statement faster, or raise timeout of the feed.',
+    isTemporary: true,
+  },
+  {
+    matches:
+      /^(?:ECONN\w+|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ESOCKET|EHOSTUNREACH|EPIPE|PROTOCOL_CONNECTION_LOST|ER_CONNECTION_KILLED|ER_SERVER_SHUTDOWN|ER_CON_COUNT_ERROR|08\w{3}|57P0\d|53300|NJS-5\d\d|DPI-1010|DPI-1080|CONNECTION_LOST|CONNECT_TIMEOUT)$/,
+    what: 'cannot be reached',
     code: 'erp_unreachable',
     hint: 'It will be retried at the next run; if it persists, check host, port and network.',
     isTemporary: true,
   },
   {
-    matches: /^(?:42P01|42703|42S02|42S22|ER_NO_SUCH_TABLE|ER_BAD_FIELD_ERROR|ORA-00942|ORA-00904)$/,
+    matches: /^(?:42P01|42703|42S02|42S22|ER_NO_SUCH_TABLE|ER_BAD_FIELD_ERROR|EREQUEST 20[78]|ORA-00942|ORA-00904)$/,
     what: 'has no such table or column',
     code: 'erp_statement_refused',
     hint: 'Check the names in the statement of the feed.',
@@ -45,7 +54,8 @@ const MEANINGS: readonly Meaning[] = [
     hint: 'Cast the value in the statement of the feed, for example cast(:message as text).',
   },
   {
-    matches: /^(?:42501|ER_TABLEACCESS_DENIED_ERROR|ORA-01031|SQLITE_READONLY|SQLITE_PERM)$/,
+    matches:
+      /^(?:42501|ER_TABLEACCESS_DENIED_ERROR|ER_COLUMNACCESS_DENIED_ERROR|EREQUEST (?:229|230)|ORA-01031|SQLITE_READONLY|SQLITE_PERM)$/,
     what: 'does not permit the statement',
     code: 'erp_statement_refused',
     hint: 'Grant the user of the feed the rights that the statement needs.',
@@ -64,20 +74,39 @@ const OTHERWISE: Omit<Meaning, 'matches'> = {
   hint: 'Run the statement of the feed in a database client to see its own message.',
 };
 
-/** `statement` is the name of the setting: client, query, acknowledge or return. */
-export function sqlFailure(thrown: unknown, statement: string): RoadbookError {
+/**
+ * `setting` is the name of the setting that failed: client, query, acknowledge or return. `install` is the command that
+ * installs a missing driver.
+ */
+export function sqlFailure(thrown: unknown, setting: string, install?: string): RoadbookError {
   if (thrown instanceof RoadbookError) return thrown;
   const code = codeOf(thrown);
-  const { what, hint, isTemporary, code: errorCode } = MEANINGS.find(({ matches }) => matches.test(code)) ?? OTHERWISE;
-  const message = `The ERP's database ${what} (${statement}, ${code})`;
+  const meaning = MEANINGS.find(({ matches }) => matches.test(code)) ?? OTHERWISE;
+  const { what, isTemporary, code: errorCode } = meaning;
+  const isMissing = errorCode === 'erp_driver_missing' && install !== undefined;
+  const hint = isMissing ? `Install it in the folder of Roadbook: ${install}` : meaning.hint;
+  const message = `The ERP's database ${what} (${setting}, ${code})`;
   return new (isTemporary ? Retriable : Fatal)(message, { code: errorCode, hint });
 }
 
+/** The statement was rolled back so that another session could go on; it may be repeated at once. */
+export const isDeadlock = (thrown: unknown): boolean =>
+  /^(?:40001|40P01|ER_LOCK_DEADLOCK|EREQUEST 1205|ORA-00060)$/.test(codeOf(thrown));
+
 function codeOf(thrown: unknown): string {
-  const { code, name, message = '' } = thrown as { code?: unknown; name?: string; message?: string };
-  if (name === 'KnexTimeoutError') return 'KNEX_TIMEOUT';
+  const {
+    code,
+    name,
+    message = '',
+    number,
+  } = thrown as Partial<Record<'code' | 'name' | 'message', string>> & {
+    number?: number;
+  };
+  // SQL Server's own number says more than the driver's code.
+  if (code === 'EREQUEST' && number !== undefined) return `${code} ${number}`;
   if (typeof code === 'string' && code !== '') return code;
-  // Knex reports a package that is not installed without a code.
+  // Knex reports a package that is not installed without a code, pg a connection that has ended.
   if (/npm i(?:nstall)? /.test(message)) return 'KNEX_DRIVER';
+  if (/^Connection terminated|^timeout expired/.test(message)) return 'CONNECTION_LOST';
   return /\b(ORA|NJS|DPI)-\d{3,5}\b/.exec(message)?.[0] ?? name ?? 'no code';
 }

@@ -1,6 +1,7 @@
 // Notifies the ERP of every stored outcome: by a call, or by the result of the file that the ERP dropped. The ERP is
 // notified before the notification is stored, so after a crash it is notified twice rather than never.
 import { asRoadbookError, type RoadbookError } from '../../core/errors.ts';
+import { NotifiedInPart } from '../../erp/source.ts';
 import { type EntryKey, nameOf } from '../../warehouse/outbox/entry.ts';
 import { type EntrySummary, markAcknowledged, unacknowledged } from '../../warehouse/outbox/queries.ts';
 import { codeInClear, itemOutcome } from './codes.ts';
@@ -34,12 +35,13 @@ async function acknowledgeEntries(
   const entriesInFiles = files.flatMap(({ entries, unread }) => [...entries, ...unread]);
   const inFiles = new Set(entriesInFiles.map((entry) => entry && nameOf(entry)));
   const notifier = createNotifier<EntrySummary>(context.signal, async (entries) => {
-    const outcomes = entries.flatMap((entry) => {
-      const code = codeInClear(entry);
-      return code === undefined ? [] : [itemOutcome(entry, code)];
-    });
-    await feed.source.acknowledge(outcomes);
-    await engine.write(({ sql }) => markAcknowledged(sql, kind.feed, entries, push.now()));
+    const named = entries.filter((entry) => codeInClear(entry) !== undefined);
+    const outcomes = named.map((entry) => itemOutcome(entry, codeInClear(entry) ?? ''));
+    const failed = await notifyEach(() => feed.source.acknowledge(outcomes));
+    const failures = new Map([...failed].map(([i, failure]) => [named[i], failure]));
+    const done = entries.filter((entry) => !failures.has(entry));
+    await engine.write(({ sql }) => markAcknowledged(sql, kind.feed, done, push.now()));
+    return [...failed.values()];
   });
   let isErpAvailable = true;
   for (let last: EntryKey | undefined; isErpAvailable; ) {
@@ -54,27 +56,46 @@ async function acknowledgeEntries(
   return isErpAvailable;
 }
 
+/** The failures of single entries, by their place in the list. Throws if the whole list failed. */
+export async function notifyEach(notify: () => Promise<void>): Promise<NotifiedInPart['failures']> {
+  try {
+    await notify();
+  } catch (thrown) {
+    if (thrown instanceof NotifiedInPart) return thrown.failures;
+    throw thrown;
+  }
+  return new Map();
+}
+
 /** After so many `erp_unavailable` answers in a row the ERP counts as unavailable, not as rejecting single items. */
 const MOST_UNAVAILABLE = 30;
 
 /**
  * Notifies the ERP of one list after another: a list in one call, or item by item if that call fails, so that one item
- * that the ERP rejects never holds up the others. `send` notifies the ERP and stores the notification; it may throw.
+ * that the ERP rejects never holds up the others. `send` notifies the ERP and stores the notification. It throws if the list
+ * failed as a whole, and resolves to the failures of single items otherwise.
  */
-export function createNotifier<T>(signal: AbortSignal, send: (some: readonly T[]) => Promise<void>) {
+export function createNotifier<T>(
+  signal: AbortSignal,
+  send: (some: readonly T[]) => Promise<readonly RoadbookError[]>,
+) {
   let first: RoadbookError | undefined;
   let unavailable = 0;
 
+  function note(failure: RoadbookError): void {
+    if (!signal.aborted) first ??= failure;
+    if (failure.code === 'erp_unreachable') unavailable = MOST_UNAVAILABLE;
+    else unavailable = failure.code === 'erp_unavailable' ? unavailable + 1 : 0;
+  }
+
   async function isAccepted(some: readonly T[]): Promise<boolean> {
     try {
-      await send(some);
-      unavailable = 0;
+      const failures = await send(some);
+      if (failures.length < some.length) unavailable = 0;
+      failures.forEach(note);
       return true;
     } catch (thrown) {
-      const failure = asRoadbookError(thrown);
-      if (!signal.aborted) first ??= failure;
-      if (failure.code === 'erp_unreachable') unavailable = MOST_UNAVAILABLE;
-      else unavailable = failure.code === 'erp_unavailable' ? unavailable + 1 : 0;
+      note(asRoadbookError(thrown));
       return false;
     }
   }

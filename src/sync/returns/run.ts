@@ -1,10 +1,10 @@
 // Returns the outcome of each stop of a confirmed plan to the ERP, once for each change. The ERP is notified before the
 // notification is stored, so after a crash it is notified twice rather than never.
-import { asRoadbookError, Skippable } from '../../core/errors.ts';
+import { asRoadbookError, type RoadbookError, Skippable } from '../../core/errors.ts';
 import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { pushReturn, runningPlans } from '../../warehouse/outbox/returns.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
-import { createNotifier } from '../push/acknowledge.ts';
+import { createNotifier, notifyEach } from '../push/acknowledge.ts';
 import { openPush, openUnrecorded, type PushRun } from '../push/kind.ts';
 import { routePlanKind } from '../push/kinds/route-plans.ts';
 import { type Change, changesOf } from './changes.ts';
@@ -58,10 +58,13 @@ async function eachPage(push: PushRun, work: (plans: OutboxEntry[]) => Promise<b
   }
 }
 
-async function notify(push: PushRun, changes: readonly Change[]): Promise<void> {
-  await push.feed.source.returnExecutions(changes.flatMap(({ outcome }) => outcome ?? []));
-  push.context.counts.sent += changes.length;
-  await store(push, changes);
+async function notify(push: PushRun, changes: readonly Change[]): Promise<RoadbookError[]> {
+  const stops = changes.flatMap(({ outcome }) => outcome ?? []);
+  const failures = await notifyEach(() => push.feed.source.returnExecutions(stops));
+  const done = changes.filter((_, i) => !failures.has(i));
+  push.context.counts.sent += done.length;
+  await store(push, done);
+  return [...failures.values()];
 }
 
 async function store({ context, engine, now }: PushRun, changes: readonly Change[]): Promise<void> {

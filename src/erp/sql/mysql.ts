@@ -1,0 +1,86 @@
+// MySQL and MariaDB. DATETIME and DATE have no zone and stay text. A TIMESTAMP is an instant, which the server shows in the
+// zone of the session; it is read in that zone, and the session is left alone: `now()` in the query of a feed depends on it.
+import { Temporal } from 'temporal-polyfill';
+import { zonedMoment } from '../items/moments.ts';
+import { unreadableCell } from '../rows/cell-values.ts';
+import { batchesOf, type SqlClient, type SqlResult } from './client.ts';
+
+/** The driver's numbers of types. */
+const TIMESTAMP = 7;
+const BIT = 16;
+
+interface Field {
+  name: string;
+  columnType: number;
+}
+type Cell = string | number | Buffer | null;
+
+const SESSION_ZONE = `select @@session.time_zone as name, @@system_time_zone as system,
+  timestampdiff(minute, utc_timestamp(), now()) as minutes`;
+
+interface SessionZone {
+  name: string;
+  system: string;
+  /** Offset from UTC at present. */
+  minutes: number;
+}
+
+export const mysql: SqlClient = {
+  settings: ({ connectMs }) => ({
+    connectTimeout: connectMs,
+    dateStrings: true,
+    supportBigNumbers: true,
+    bigNumberStrings: true,
+    decimalNumbers: false,
+  }),
+  prepare(connection, { lockMs }) {
+    const seconds = Math.ceil(lockMs / 1_000);
+    return connection
+      .promise()
+      .query(`set session innodb_lock_wait_timeout = ${seconds}, session lock_wait_timeout = ${seconds}`);
+  },
+  async query(connection, statement, zone): Promise<SqlResult> {
+    const [[session]] = await connection.promise().query(SESSION_ZONE);
+    const rows = connection.query({ sql: statement, rowsAsArray: true }).stream();
+    const fields = await new Promise<Field[]>((resolve, reject) => {
+      rows.once('fields', resolve);
+      rows.once('error', reject);
+      // A statement that is no query has a result, but no columns.
+      rows.once('result', () => resolve([]));
+    });
+    const readers = fields.map(({ columnType }) => readerOf(columnType, sessionZone(session, zone)));
+    async function* batches() {
+      // After the rows of a procedure comes its own result, which is no row.
+      for await (const batch of batchesOf<Cell[]>(rows))
+        yield batch.filter(Array.isArray).map((cells) => cells.map((cell, i) => readers[i]?.(cell) ?? cell));
+    }
+    return { header: fields.map(({ name }) => name), batches: batches() };
+  },
+  async run(connection, { sql, bindings }) {
+    // A prepared statement: its values are not put into its text, whatever the server's rules for quoting are.
+    const [result] = await connection.promise().execute(sql, bindings);
+    return result.affectedRows;
+  },
+  cut: (connection) => connection.destroy(),
+};
+
+/** The IANA zone or offset of the session; undefined if the server tells only an abbreviation of another zone. */
+export function sessionZone({ name, system, minutes }: SessionZone, configured: string): string | undefined {
+  const zone = name === 'SYSTEM' ? system : name;
+  if (zone === 'UTC' || /^[+-]\d\d:\d\d$/.test(zone) || zone.includes('/')) return zone;
+  // The machine of the server is set to a zone that it names as in `-03` or `CET`.
+  const offset = Temporal.Now.zonedDateTimeISO(configured).offsetNanoseconds / 60e9;
+  return offset === minutes ? configured : undefined;
+}
+
+function readerOf(type: number, zone: string | undefined): ((cell: Cell) => unknown) | undefined {
+  if (type === BIT) return (cell) => (Buffer.isBuffer(cell) ? Number(BigInt(`0x${cell.toString('hex')}`)) : cell);
+  if (type !== TIMESTAMP) return undefined;
+  return (cell) => {
+    if (typeof cell !== 'string') return cell;
+    const moment = zone === undefined ? undefined : zonedMoment(cell, zone);
+    return (
+      moment ?? unreadableCell('is a TIMESTAMP, and the zone of the database session is not known; set its time_zone')
+    );
+  };
+}

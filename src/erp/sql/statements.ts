@@ -1,0 +1,40 @@
+// The statements of a feed: which values they may name, and names that no value has.
+import { didYouMean } from '../../core/text/near-word.ts';
+
+export type Bindings = Record<string, string | number | null>;
+
+/** The values of each statement, by the name of its setting. */
+export const BINDINGS = {
+  acknowledge: ['external_code', 'period_start', 'state', 'remote_id', 'message'],
+  return: [
+    'plan_external_code',
+    'plan_period_start',
+    'point_external_code',
+    'status',
+    'executed_at',
+    'reason',
+    'pictures',
+  ],
+} as const satisfies Record<string, readonly string[]>;
+
+/** Texts, quoted names and comments, in which a colon names no value. */
+const QUOTED = /'[^']*'?|"[^"]*"?|`[^`]*`?|--[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?/g;
+/** Not the type of a cast (`::text`), an assignment (`:=`), a slice (`[1:n]`) or an escaped colon. */
+const NAMED = /(?<![:\w\\\]]):([a-z_]\w*)/gi;
+
+/** One sentence for each name in the statement that no value has. */
+export function unknownBindings(setting: keyof typeof BINDINGS, statement: string): string[] {
+  const known: readonly string[] = BINDINGS[setting];
+  const names = [...statement.replace(QUOTED, ' ').matchAll(NAMED)].map(([, name = '']) => name);
+  return [...new Set(names)]
+    .filter((name) => !known.includes(name))
+    .map((name) => `:${name} is no value of this statement${didYouMean(name, known)}`);
+}
+
+/** In `:state::state` the second name is a type. Knex would bind a value there, so a space is inserted. */
+export const separateCasts = (statement: string, bindings: Bindings): string =>
+  statement.replace(new RegExp(`::(?=(?:${Object.keys(bindings).join('|')})\\b)`, 'g'), ':: ');
+
+/** Statements of which databases count the changed rows; a call of a procedure or a block has no such number. */
+export const countsRows = (statement: string): boolean =>
+  /^\s*(?:insert|update|delete|merge|replace)\b/i.test(statement);
