@@ -13,7 +13,7 @@ function temporaryFolder(): Record<string, string> {
   }
 }
 
-const globalSetup = 'test/support/shared-postgres.ts';
+const globalSetup = ['test/support/shared-postgres.ts', 'test/support/shared-mariadb.ts'];
 
 // Before the servers of the tests are started: theirs is a temporary folder too.
 Object.assign(process.env, temporaryFolder());

@@ -4,6 +4,7 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { contentHash } from '../../src/erp/items/canonical-form.ts';
 import { validateItem } from '../../src/erp/items/schemas.ts';
 import type { ErpBatch, ErpItem, FileItem, ItemOutcome } from '../../src/erp/source.ts';
+import { hasMariadb } from '../support/mariadb.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import {
   type Bench,
@@ -17,7 +18,7 @@ import {
   stopOutcome,
   type Taken,
 } from './erp-benches.ts';
-import { postgresBench, sqliteBench } from './erp-sql-benches.ts';
+import { mariadbBench, postgresBench, sqliteBench } from './erp-sql-benches.ts';
 
 const BENCHES: [string, () => Bench | Promise<Bench>][] = [
   ['files, json', () => filesBench('json')],
@@ -25,6 +26,7 @@ const BENCHES: [string, () => Bench | Promise<Bench>][] = [
   ['files, xlsx', () => filesBench('xlsx')],
   ['sql, sqlite3', sqliteBench],
   ['sql, pg', postgresBench],
+  ...(hasMariadb ? [['sql, mysql2', mariadbBench] as [string, () => Promise<Bench>]] : []),
   ['http', httpBench],
 ];
 

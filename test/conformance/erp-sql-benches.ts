@@ -1,10 +1,11 @@
-// ERPs that are databases: SQLite in a file, and a real PostgreSQL. Rows are kept as JSON; the query of the feed
+// ERPs that are databases: SQLite in a file, a real PostgreSQL and a real MariaDB. Rows are kept as JSON; the query of the feed
 // gives them as columns of the database's own types.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import knex, { type Knex } from 'knex';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { openSource } from '../../src/erp/sources.ts';
+import { sharedMariadb } from '../support/mariadb.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { type Bench, columnsOf, contextFor, NOW, type Row, temporaryFolder } from './erp-benches.ts';
 
@@ -13,14 +14,24 @@ interface Dialect {
   connection: string | { filename: string };
   /** The cell of a column as an expression over `body`. */
   cell(column: string, rows: readonly Row[]): string;
+  quoted(name: string): string;
+  /** Ends an insert so that a row with this key is changed instead. */
+  orUpdate(key: string, columns: readonly string[]): string;
   remove(): void;
 }
+
+const standard = {
+  quoted: (name: string) => `"${name}"`,
+  orUpdate: (key: string, columns: readonly string[]) =>
+    `on conflict (${key}) do update set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`,
+};
 
 export function sqliteBench(): Promise<Bench> {
   const folder = temporaryFolder();
   return sqlBench({
     client: 'sqlite3',
     connection: { filename: join(folder, 'erp.db') },
+    ...standard,
     cell: (column) => `json_extract(body, '$."${column}"')`,
     remove: () => rmSync(folder, { recursive: true, force: true }),
   });
@@ -30,7 +41,20 @@ export async function postgresBench(): Promise<Bench> {
   return sqlBench({
     client: 'pg',
     connection: await (await startPostgres()).newDatabase(),
+    ...standard,
     cell: (column, rows) => `(body::jsonb ->> '${column}')::${postgresType(column, rows)}`,
+    remove: () => undefined,
+  });
+}
+
+export async function mariadbBench(): Promise<Bench> {
+  return sqlBench({
+    client: 'mysql2',
+    connection: await (await sharedMariadb()).newDatabase(),
+    cell: (column) => `json_value(body, '$."${column}"')`,
+    quoted: (name) => `\`${name}\``,
+    orUpdate: (_key, columns) =>
+      `on duplicate key update ${columns.map((name) => `${name} = values(${name})`).join(', ')}`,
     remove: () => undefined,
   });
 }
@@ -41,18 +65,22 @@ function postgresType(column: string, rows: readonly Row[]): string {
   return { number: 'numeric', boolean: 'boolean' }[String([...kinds][0])] ?? 'text';
 }
 
-async function sqlBench({ client, connection, cell, remove }: Dialect): Promise<Bench> {
+async function sqlBench({ client, connection, cell, quoted, orUpdate, remove }: Dialect): Promise<Bench> {
   const clock = createManualClock(NOW);
   const database: Knex = knex({ client, connection, useNullAsDefault: true });
   await database.raw('create table orders (number integer primary key, body text)');
-  await database.raw('create table told (code text primary key, state text, remote_id integer, period_start text)');
-  await database.raw('create table stops (plan text, point text, status text, start text, primary key (plan, point))');
+  await database.raw(
+    'create table told (code varchar(99) primary key, state text, remote_id integer, period_start text)',
+  );
+  await database.raw(
+    'create table stops (plan varchar(99), point varchar(99), status text, start text, primary key (plan, point))',
+  );
   let offered: Row[] = [];
   return {
     name: client,
     clock,
     open(change) {
-      const selected = columnsOf(offered).map((name) => `${cell(name, offered)} as "${name}"`);
+      const selected = columnsOf(offered).map((name) => `${cell(name, offered)} as ${quoted(name)}`);
       const code = cell('plan.external_code', offered);
       return openSource(
         {
@@ -60,10 +88,8 @@ async function sqlBench({ client, connection, cell, remove }: Dialect): Promise<
           client,
           connection,
           query: `select ${selected.join(', ')} from orders where ${code} not in (select code from told where state <> 'unknown') order by number`,
-          acknowledge:
-            'insert into told values (:external_code, :state, :remote_id, :period_start) on conflict (code) do update set state = excluded.state, remote_id = excluded.remote_id',
-          return:
-            'insert into stops values (:plan_external_code, :point_external_code, :status, :plan_period_start) on conflict (plan, point) do update set status = excluded.status',
+          acknowledge: `insert into told values (:external_code, :state, :remote_id, :period_start) ${orUpdate('code', ['state', 'remote_id'])}`,
+          return: `insert into stops values (:plan_external_code, :point_external_code, :status, :plan_period_start) ${orUpdate('plan, point', ['status'])}`,
           mapping: {},
         },
         contextFor(clock, change),
