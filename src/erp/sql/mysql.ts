@@ -43,10 +43,9 @@ export const mysql: SqlClient = {
     const [[session]] = await connection.promise().query(SESSION_ZONE);
     const rows = connection.query({ sql: statement, rowsAsArray: true }).stream();
     const fields = await new Promise<Field[]>((resolve, reject) => {
-      rows.once('fields', resolve);
+      // A statement that is no query has no columns.
+      rows.once('fields', (found?: Field[]) => resolve(found ?? []));
       rows.once('error', reject);
-      // A statement that is no query has a result, but no columns.
-      rows.once('result', () => resolve([]));
     });
     const readers = fields.map(({ columnType }) => readerOf(columnType, sessionZone(session, zone)));
     async function* batches() {

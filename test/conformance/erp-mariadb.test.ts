@@ -1,0 +1,193 @@
+// MariaDB as an ERP: exact values, names of columns, and what happens to a read or an acknowledgement when the server ends
+// the connection, does not answer in time, holds a lock or meets a deadlock.
+import knex, { type Knex } from 'knex';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
+import { type ErpSource, type ItemOutcome, NotifiedInPart } from '../../src/erp/source.ts';
+import { type FeedSettings, openSource } from '../../src/erp/sources.ts';
+import { hasMariadb, sharedMariadb } from '../support/mariadb.ts';
+import { contextFor, drain, NOW } from './erp-benches.ts';
+
+const MAPPING = {
+  'plan.external_code': 'number',
+  'plan.date_time_start': 'starts',
+  'plan.date_time_end': 'ends',
+  'point.name': 'name',
+};
+const TRIP = "number, '2026-05-18 08:00' as starts, '2026-05-18 18:00' as ends, 'A' as name";
+const ACKNOWLEDGE = 'update orders set state = :state, remote_id = :remote_id where number = :external_code';
+
+const outcome = (externalCode: string, state: ItemOutcome['state'] = 'confirmed'): ItemOutcome => ({
+  externalCode,
+  periodStart: null,
+  state,
+  remoteId: 7,
+  message: null,
+});
+
+describe.skipIf(!hasMariadb)('sql on MariaDB', () => {
+  const clock = createManualClock(NOW);
+  let connection: string;
+  let erp: Knex;
+  let source: ErpSource | undefined;
+
+  beforeEach(async () => {
+    connection = await (await sharedMariadb()).newDatabase();
+    erp = knex({ client: 'mysql2', connection, pool: { min: 0, max: 4 } });
+    await erp.raw('create table orders (number bigint primary key, state varchar(20), remote_id int) engine = innodb');
+    await erp('orders').insert([1, 2, 3].map((number) => ({ number })));
+  });
+  afterEach(async () => {
+    await source?.close();
+    await erp.destroy();
+  });
+
+  function open(change: Partial<FeedSettings & { source: 'sql' }>): ErpSource {
+    const query = `select ${TRIP} from orders`;
+    const settings = { source: 'sql', client: 'mysql2', connection, query, mapping: MAPPING, ...change };
+    source = openSource(settings as FeedSettings, contextFor(clock));
+    return source;
+  }
+
+  const states = (): Promise<(string | null)[]> => erp('orders').orderBy('number').pluck('state');
+
+  async function failuresOf(work: Promise<unknown>): Promise<[number, string][]> {
+    const thrown = await work.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(thrown).toBeInstanceOf(NotifiedInPart);
+    return [...(thrown as NotifiedInPart).failures].map(([i, { code }]) => [i, code]);
+  }
+
+  /** Resolves once as many statements wait as `count` says; each query of the server is a step of the wait. */
+  async function statementsLike(text: string, count = 1): Promise<{ id: number }[]> {
+    for (;;) {
+      const [found] = await erp.raw(
+        'select id from information_schema.processlist where info like ? and id <> connection_id()',
+        [text],
+      );
+      if (found.length >= count) return found;
+    }
+  }
+
+  test('keeps the digits of large integers and decimals, and reads bits as numbers', async () => {
+    await erp.raw("alter table orders add flag bit(1) default b'1'");
+    await erp('orders').delete();
+    await erp('orders').insert({ number: '9007199254740993' });
+    const query = `select ${TRIP}, cast(12345678901234567890.12 as decimal(30, 2)) as item, flag,
+      cast(1.50 as decimal(5, 2)) as quantity from orders`;
+    const mapping = {
+      ...MAPPING,
+      'item.external_code': 'item',
+      'item.quantity': 'quantity',
+      'options.optimize': 'flag',
+    };
+    const [batch] = await drain(open({ query, mapping }), clock);
+    expect(batch?.readErrors).toEqual([]);
+    expect(batch?.items).toMatchObject([
+      {
+        externalCode: '9007199254740993',
+        options: { optimize: true },
+        data: { route_points: [{ route_point_items: [{ external_code: '12345678901234567890.12', quantity: 1.5 }] }] },
+      },
+    ]);
+  });
+
+  test.each([
+    [
+      'a table that is not there',
+      'select * from nowhere',
+      'erp_statement_refused',
+      /no such table or column \(query, ER_NO_SUCH_TABLE\)/,
+    ],
+    ['a statement that is no query', 'update orders set state = null', undefined, /plan.external_code/],
+    ['a statement that takes too long', `select ${TRIP} from orders where sleep(30) = 0`, 'erp_unavailable', /TIMEOUT/],
+  ])('names %s', async (_what, query, code, words) => {
+    const read = drain(open({ query, timeoutMs: 1_000 }), clock);
+    if (code !== undefined) return expect(read).rejects.toMatchObject({ code, message: expect.stringMatching(words) });
+    const [batch] = await read;
+    expect(batch?.readErrors.map(({ reason }) => reason).join()).toMatch(words);
+  });
+
+  test('notices that a column which is read occurs twice, and leaves others alone', async () => {
+    const join = 'from orders o join orders p using (number)';
+    const twice = await drain(open({ query: `select o.number, ${TRIP}, o.state, p.state ${join}` }), clock);
+    expect(twice.flatMap(({ readErrors }) => readErrors).map(({ reason }) => reason)).toEqual([
+      'the column "number" occurs twice in the header; keep one or rename one',
+    ]);
+    const once = await drain(open({ query: `select ${TRIP}, o.state, p.state ${join}` }), clock);
+    expect(once.flatMap(({ items }) => items)).toHaveLength(3);
+  });
+
+  test('ends a read with its code as soon as the server ends the connection', async () => {
+    const reading = drain(open({ query: `select ${TRIP} from orders where sleep(60) = 0` }), clock);
+    reading.catch(() => undefined);
+    const [statement] = await statementsLike('select number, %sleep(60)%');
+    await erp.raw(`kill ${statement?.id}`);
+    await expect(reading).rejects.toMatchObject({ code: 'erp_unreachable' });
+  });
+
+  test('ends a read at once when the run is stopped', async () => {
+    const stop = new AbortController();
+    const read = open({ query: `select ${TRIP} from orders where sleep(59) = 0` }).read(stop.signal);
+    const reading = read[Symbol.asyncIterator]().next();
+    reading.catch(() => undefined);
+    await statementsLike('select number, %sleep(59)%');
+    stop.abort(new Error('stopped'));
+    await expect(reading).rejects.toThrow('stopped');
+  });
+
+  test('acknowledges what comes after a locked row, and the row itself once it is free', async () => {
+    const feed = open({ acknowledge: ACKNOWLEDGE, timeoutMs: 1_000 });
+    const lock = await erp.transaction();
+    await lock.raw('select * from orders where number = 1 for update');
+    const all = ['1', '2', '3'].map((code) => outcome(code));
+    expect(await failuresOf(feed.acknowledge(all))).toEqual([[0, 'erp_unavailable']]);
+    expect(await states()).toEqual([null, 'confirmed', 'confirmed']);
+    await lock.rollback();
+    await feed.acknowledge(all);
+    expect(await states()).toEqual(['confirmed', 'confirmed', 'confirmed']);
+  });
+
+  test('gives up the rest where the whole table is locked', async () => {
+    const feed = open({ acknowledge: ACKNOWLEDGE, timeoutMs: 1_000 });
+    const codes = Array.from({ length: 40 }, (_, i) => outcome(String(i + 1)));
+    const lock = await erp.transaction();
+    await lock.raw('lock tables orders write');
+    expect(await failuresOf(feed.acknowledge(codes))).toEqual(codes.map((_, i) => [i, 'erp_unavailable']));
+    await lock.raw('unlock tables');
+    await lock.rollback();
+  });
+
+  test('repeats a statement that was rolled back because of a deadlock', async () => {
+    const feed = open({
+      acknowledge: 'update orders set state = :state where number in (1, 2) and number <> :external_code',
+    });
+    // The server rolls back the transaction that has changed less.
+    await erp.raw('create table filler (n int) engine = innodb');
+    const other = await erp.transaction();
+    await other.raw('insert into filler select seq from seq_1_to_500');
+    await other.raw("update orders set state = 'other' where number = 2");
+    const acknowledging = feed.acknowledge([outcome('3')]);
+    await statementsLike('update orders set state = %number <> %');
+    await other.raw("update orders set state = 'other' where number = 1");
+    await other.commit();
+    await acknowledging;
+    expect(await states()).toEqual(['confirmed', 'confirmed', null]);
+    const [[{ deadlocks }]] = await erp.raw(
+      "select count as deadlocks from information_schema.innodb_metrics where name = 'lock_deadlocks'",
+    );
+    expect(deadlocks).toBeGreaterThan(0);
+  });
+
+  test('counts an acknowledgement that finds no row as not made, but not one that repeats a value', async () => {
+    const feed = open({ acknowledge: ACKNOWLEDGE });
+    await feed.acknowledge([outcome('1'), outcome('9', 'unknown')]);
+    expect(await failuresOf(feed.acknowledge([outcome('1'), outcome('9'), outcome('2')]))).toEqual([
+      [1, 'erp_nothing_changed'],
+    ]);
+    expect(await states()).toEqual(['confirmed', 'confirmed', null]);
+    await open({ acknowledge: ACKNOWLEDGE, mayChangeNothing: true }).acknowledge([outcome('9')]);
+  });
+});
