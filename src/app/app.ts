@@ -15,6 +15,7 @@ import { createLogTail } from '../core/log-tail.ts';
 import { localPermits, type PermitSource } from '../core/rate/rate.ts';
 import { createRedactor } from '../core/text/redaction.ts';
 import { type Clock, isoInstant, systemClock } from '../core/time/clock.ts';
+import { feedIssues } from '../erp/feed-issues.ts';
 import type { FeedKind } from '../erp/feed-kinds.ts';
 import type { ErpSource } from '../erp/source.ts';
 import { openSource } from '../erp/sources.ts';
@@ -80,6 +81,7 @@ export function configDeclarations(jobs: readonly NamedJob[]): ConfigDeclaration
         { allowed: allowedPolicies(table, column), default: column.policy },
       ]),
     ),
+    feedIssues,
   };
 }
 

@@ -2,7 +2,7 @@
 // as the code names them. Each default is stated once, here or in its section.
 import { z } from 'zod';
 import { formatDuration } from '../core/time/durations.ts';
-import { erpSection } from './sections/erp.ts';
+import { type ErpFeed, erpSection } from './sections/erp.ts';
 import { type JobDeclaration, jobsSection } from './sections/jobs.ts';
 import { type PersonalColumn, type PrivacySettings, privacySection } from './sections/privacy.ts';
 import { scaleSection } from './sections/scale.ts';
@@ -22,6 +22,8 @@ export interface ConfigDeclarations {
   queueEngines: readonly string[];
   /** The personal columns, by `table.column`. */
   personal: Record<string, PersonalColumn>;
+  /** What is wrong with a feed beyond its schema; `path` leads from the feed to the setting. */
+  feedIssues(kind: string, feed: ErpFeed): { path: string[]; message: string; hint: string }[];
 }
 
 export interface JobSettings {
@@ -62,7 +64,13 @@ export function configSchema(dependencies: ConfigDeclarations): z.ZodType<Config
     alerts: alertsSection,
     jobs: jobsSection(dependencies.jobs),
   });
-  const file = settings.superRefine(({ scale, warehouse, service, jobs }, context) => {
+  const file = settings.superRefine(({ scale, warehouse, service, jobs, erp }, context) => {
+    for (const [kind, feed] of Object.entries(erp)) {
+      // A feed with another issue is undefined.
+      const found = feed === undefined ? [] : dependencies.feedIssues(kind, feed);
+      for (const { path, message, hint } of found)
+        context.addIssue({ code: 'custom', path: ['erp', kind, ...path], message, params: { hint } });
+    }
     for (const issue of settleIssues(jobs, service.timeoutMs)) context.addIssue(issue);
     if (scale.dispatcher !== 'pg-boss' || dependencies.queueEngines.includes(warehouse.engine)) return;
     context.addIssue({

@@ -4,6 +4,7 @@ import { ConfigError } from '../../src/config/faults.ts';
 import { type LoadedConfig, parseConfig } from '../../src/config/load.ts';
 import type { ConfigDeclarations } from '../../src/config/schema.ts';
 import { durationOption } from '../../src/core/time/duration-option.ts';
+import { feedIssues } from '../../src/erp/feed-issues.ts';
 
 export const parts: ConfigDeclarations = {
   jobs: {
@@ -36,6 +37,7 @@ export const parts: ConfigDeclarations = {
     sqlite: z.object({ file: z.string().default('data/warehouse.db').describe('The database file.') }),
   },
   queueEngines: ['postgres'],
+  feedIssues,
   personal: {
     'driver.cpf': { allowed: ['keep', 'mask', 'hash', 'drop'], default: 'hash' },
     'driver.date_of_birth': { allowed: ['keep', 'drop'], default: 'keep' },

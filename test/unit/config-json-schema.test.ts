@@ -62,9 +62,9 @@ test.each([
 test('the text does not depend on the order in which jobs and engines are found', () => {
   const reversed = <T>(parts: Record<string, T>) => Object.fromEntries(Object.entries(parts).toReversed());
   const other = configJsonSchema({
+    ...parts,
     jobs: reversed(parts.jobs),
     engines: reversed(parts.engines),
-    queueEngines: parts.queueEngines,
     personal: reversed(parts.personal),
   });
   expect(JSON.stringify(other)).toBe(JSON.stringify(schema));

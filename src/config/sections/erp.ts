@@ -57,17 +57,33 @@ const files = z
   })
   .transform(({ settle, keep_files, ...same }) => ({ ...same, settleMs: settle, keepFilesMs: keep_files }));
 
-const sql = z.strictObject({
-  source: z.literal('sql').describe('Where the feed comes from: files, sql or http.'),
-  client: z.string().min(1).describe('The knex client, for example pg.'),
-  connection: z
-    .union([z.string().min(1), z.record(z.string(), z.unknown())])
-    .describe("The client's connection: an address or its settings."),
-  query: z.string().min(1).describe('Statement that returns the flat rows.'),
-  acknowledge: z.string().min(1).optional().describe('Statement run when the state of an item is known.'),
-  return: z.string().min(1).optional().describe('Statement run for each outcome of a stop.'),
-  ...shared,
-});
+const sql = z
+  .strictObject({
+    source: z.literal('sql').describe('Where the feed comes from: files, sql or http.'),
+    client: z
+      .enum(['pg', 'mysql2', 'mssql', 'oracledb', 'sqlite3'])
+      .describe('The database: pg, mysql2 (also for MariaDB), mssql, oracledb or sqlite3.'),
+    connection: z
+      .union([z.string().min(1), z.record(z.string(), z.unknown())])
+      .describe("The client's connection: an address or its settings."),
+    query: z.string().min(1).describe('Statement that returns the flat rows.'),
+    acknowledge: z.string().min(1).optional().describe('Statement run when the state of an item is known.'),
+    return: z.string().min(1).optional().describe('Statement run for each outcome of a stop.'),
+    timeout: durationOption('2m', 'Longest wait for a statement, and for the next rows of the query (default 2m).', {
+      min: '1s',
+      max: '1h',
+    }),
+    acknowledge_may_change_nothing: z
+      .boolean()
+      .default(false)
+      .describe('An acknowledgement that changes no row counts as made (default false: it is repeated and reported).'),
+    ...shared,
+  })
+  .transform(({ timeout, acknowledge_may_change_nothing, ...same }) => ({
+    ...same,
+    timeoutMs: timeout,
+    mayChangeNothing: acknowledge_may_change_nothing,
+  }));
 
 const http = z
   .strictObject({

@@ -37,6 +37,19 @@ export interface ReadyMapping {
   fill: JsonObject;
 }
 
+/** By canonical path: why its rule cannot be used. */
+export function mappingIssues(kind: FeedKind, mapping: Mapping): [path: string, failure: Fatal][] {
+  return Object.entries(mapping).flatMap(([path, rule]): [string, Fatal][] => {
+    try {
+      prepareMapping(kind, { [path]: rule });
+      return [];
+    } catch (thrown) {
+      if (thrown instanceof Fatal) return [[path, thrown]];
+      throw thrown;
+    }
+  });
+}
+
 export function prepareMapping(kind: FeedKind, mapping: Mapping): ReadyMapping {
   const renames: Rename[] = [];
   const fill: JsonObject = {};

@@ -1,0 +1,113 @@
+// The parts of the `sql` source that need no server: names of values, values of the drivers, codes of failures. SQL Server and
+// Oracle are tested here alone.
+import knex from 'knex';
+import { describe, expect, it } from 'vitest';
+import { sqlFailure } from '../../src/erp/sql/failure.ts';
+import { mssqlCell } from '../../src/erp/sql/mssql.ts';
+import { sessionZone } from '../../src/erp/sql/mysql.ts';
+import { wallClock } from '../../src/erp/sql/oracle.ts';
+import { countsRows, separateCasts, unknownBindings } from '../../src/erp/sql/statements.ts';
+import { rejection } from './config-declarations.ts';
+
+describe('a statement of a feed', () => {
+  it.each([
+    ['update o set s = :state where n=:external_code', []],
+    ["update o set at = '10:30', note = 'a :b' where n = :external_code -- :c", []],
+    ['update o set s = :state::text, a = b[1:n] /* :d */ where "x:y" = :external_code', []],
+    ['begin o.taken(:external_code); x := 1; y := \\:z; end;', []],
+    [
+      'update o set i = :remote_idd, t = :executed_at where n = :external_code',
+      [
+        ':remote_idd is no value of this statement (did you mean "remote_id"?)',
+        ':executed_at is no value of this statement',
+      ],
+    ],
+  ])('names only values that it gets: %s', (statement, issues) => {
+    expect(unknownBindings('acknowledge', statement)).toEqual(issues);
+  });
+
+  it.each([
+    ['  UPDATE o set a = 1', true],
+    ['merge into o using d on 1 = 1', true],
+    ['call taken(:external_code)', false],
+    ['begin update o set a = 1; end;', false],
+    ['exec taken @code = :external_code', false],
+  ])('has a number of changed rows or not: %s', (statement, counts) => {
+    expect(countsRows(statement)).toBe(counts);
+  });
+
+  it.each([
+    ['mssql', 'update o set s = @p0 where n = @p1 and m = @p0'],
+    ['oracledb', 'update o set s = :1 where n = :2 and m = :3'],
+    ['mysql2', 'update o set s = ? where n = ? and m = ?'],
+    ['pg', 'update o set s = $1 where n = $2 and m = $3'],
+  ])('gets its values in the form of %s', (client, expected) => {
+    const bindings = { state: 'confirmed', external_code: 'P1' };
+    const statement = separateCasts('update o set s = :state where n = :external_code and m = :state', bindings);
+    const { sql, bindings: values } = knex({ client }).raw(statement, bindings).toSQL().toNative();
+    expect([sql, values]).toEqual([expected.replace('m = @p0', 'm = @p2'), ['confirmed', 'P1', 'confirmed']]);
+  });
+});
+
+it('a wrong path of a mapping and a wrong value of a statement are found by the check of the configuration', () => {
+  const text = `erp:
+  route_plans:
+    source: sql
+    client: pg
+    connection: postgres://erp
+    query: select 1
+    acknowledge: update o set i = :remote_idd
+    mapping:
+      point.adress: rua
+`;
+  expect(rejection(text).faults).toMatchObject([
+    { line: 7, message: expect.stringMatching(/:remote_idd is no value/), hint: expect.stringMatching(/:remote_id,/) },
+    { line: 9, message: expect.stringMatching(/point\.adress.*did you mean "point\.address"/) },
+  ]);
+});
+
+describe('a value of a driver', () => {
+  const date = new Date('2026-05-18T06:00:00.000Z');
+
+  it.each([
+    ['DateTime2', '2026-05-18T06:00:00.000'],
+    ['DateTimeN', '2026-05-18T06:00:00.000'],
+    ['Date', '2026-05-18'],
+    ['Time', '06:00:00.000'],
+    ['DateTimeOffset', date],
+  ])('of SQL Server, a %s, keeps its clock or its instant', (type, cell) => {
+    expect(mssqlCell(date, type)).toEqual(cell);
+    expect(mssqlCell('9007199254740993', 'BigInt')).toBe('9007199254740993');
+  });
+
+  it('of Oracle, a DATE, is what its fields in the zone of the process say', () => {
+    expect(wallClock(new Date(2026, 4, 18, 6, 5, 4))).toBe('2026-05-18T06:05:04');
+    expect(wallClock(null)).toBeNull();
+  });
+
+  it.each([
+    [{ name: '+05:00', system: 'UTC', minutes: 300 }, '+05:00'],
+    [{ name: 'SYSTEM', system: 'UTC', minutes: 0 }, 'UTC'],
+    [{ name: 'Europe/Berlin', system: 'UTC', minutes: 60 }, 'Europe/Berlin'],
+    [{ name: 'SYSTEM', system: '-03', minutes: -180 }, 'America/Sao_Paulo'],
+    [{ name: 'SYSTEM', system: 'CET', minutes: 60 }, undefined],
+  ])('of MySQL, a TIMESTAMP, is read in the zone of the session: %o', (session, zone) => {
+    expect(sessionZone(session, 'America/Sao_Paulo')).toBe(zone);
+  });
+});
+
+it.each([
+  [{ code: 'EREQUEST', number: 1205 }, 'erp_unavailable', 'EREQUEST 1205'],
+  [{ code: 'EREQUEST', number: 208 }, 'erp_statement_refused', 'no such table'],
+  [{ code: 'ELOGIN' }, 'erp_login_refused', 'ELOGIN'],
+  [{ message: 'ORA-00942: table or view does not exist' }, 'erp_statement_refused', 'ORA-00942'],
+  [{ code: 'CONNECT_TIMEOUT' }, 'erp_unreachable', 'CONNECT_TIMEOUT'],
+  [new Error('Connection terminated unexpectedly'), 'erp_unreachable', 'CONNECTION_LOST'],
+])('a failure has a code and words: %o', (thrown, code, words) => {
+  expect(sqlFailure(thrown, 'query')).toMatchObject({ code, message: expect.stringContaining(words) });
+});
+
+it('a missing driver is reported with the command that installs it', () => {
+  const failure = sqlFailure(new Error('Knex: run\n$ npm install tedious --save'), 'client', 'npm install tedious');
+  expect(failure).toMatchObject({ code: 'erp_driver_missing', hint: expect.stringMatching(/: npm install tedious$/) });
+});
