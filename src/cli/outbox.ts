@@ -1,11 +1,20 @@
-// roadbook outbox list | show | retry | cancel: the entries, their history, and actions on them.
+// roadbook outbox list | show | retry | cancel | acknowledge: the entries, their history, and actions on them.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { App } from '../app/app.ts';
 import type { RunSummary } from '../core/glossary.ts';
 import { suggest } from '../core/text/near-word.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import { runLeased } from '../sync/leased-run.ts';
-import { type Action, act, actOnMany, assertAbsent, cancel, namedEntry, retry } from '../sync/push/actions.ts';
+import {
+  type Action,
+  acknowledgeAgain,
+  act,
+  actOnMany,
+  assertAbsent,
+  cancel,
+  namedEntry,
+  retry,
+} from '../sync/push/actions.ts';
 import { outboxAttention } from '../sync/push/attention.ts';
 import { attemptsOf } from '../warehouse/outbox/attempts.ts';
 import { OUTBOX_STATES, type OutboxEntry, type OutboxState, shownEntry } from '../warehouse/outbox/entry.ts';
@@ -59,6 +68,7 @@ export function define(outbox: Command): void {
   addShow(outbox);
   addRetry(outbox);
   addCancel(outbox);
+  addAcknowledge(outbox);
 }
 
 const addList = (outbox: Command): Command =>
@@ -139,9 +149,24 @@ const addCancel = (outbox: Command): Command =>
     }),
   });
 
+const addAcknowledge = (outbox: Command): Command =>
+  addCommand<ActionOptions>(outbox, {
+    usage: 'acknowledge [code]',
+    summary: 'notifies the ERP of the outcome again in the next run',
+    options: withMany,
+    action: withApp((app, [code], options) =>
+      carryOut(app, code, options, {
+        name: 'acknowledge',
+        action: acknowledgeAgain,
+        done: 'to be acknowledged again',
+        readsBack: false,
+      }),
+    ),
+  });
+
 /** For one entry or for many. */
 interface ActingCommand {
-  name: 'retry' | 'cancel';
+  name: 'retry' | 'cancel' | 'acknowledge';
   action: Action;
   /** Past tense for the result, after the number of entries. */
   done: string;

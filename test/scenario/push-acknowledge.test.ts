@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Action, act, cancel, retry } from '../../src/sync/push/actions.ts';
+import { type Action, acknowledgeAgain, act, cancel, retry } from '../../src/sync/push/actions.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
 import { CPFS, plan } from '../support/push-samples.ts';
 import { makeSqliteErp } from '../support/sqlite-erp.ts';
@@ -27,6 +27,53 @@ describe('an ERP that rejects the acknowledgement of some items', () => {
     await erp.database('refusing').delete();
     expect((await place.run('push-route-plans')).error).toBeNull();
     expect(new Set((await erp.acknowledgements()).map(({ code }) => code))).toEqual(new Set(codes));
+  });
+});
+
+describe('an ERP whose statement finds no row', () => {
+  const JOB = 'push-points-of-interest';
+  const shop = { title: 'Shop', latitude: -23.5, longitude: -46.6 };
+
+  async function pushed(feedOptions: object = {}) {
+    const erp = await makeSqliteErp(Object.keys(shop), 'state is null');
+    await erp.give('C-1', shop);
+    const acknowledge = 'update item set state = :state where code = :external_code';
+    const feed = { ...erp.feed, acknowledge, ...feedOptions };
+    const place = await makePushPlace({ feeds: { points_of_interest: feed } });
+    return { erp, place, first: await place.run(JOB) };
+  }
+
+  it('is reported by every run and asked again, until the statement finds the row', async () => {
+    const { erp, place, first } = await pushed();
+    const unknownRow = { status: 'partial', sent: 1, error: { code: 'erp_nothing_changed' } };
+    expect(first).toMatchObject(unknownRow);
+    expect(await place.entry('Shop')).toMatchObject({ state: 'confirmed', told_at: null });
+    expect(await place.run(JOB)).toMatchObject({ ...unknownRow, sent: 0 });
+    await place.clock.advance(11 * MINUTE);
+    await place.run(JOB);
+    expect(place.lines.join('\n')).toContain('not_acknowledged');
+    // The title is the code.
+    await erp.database('item').update({ code: 'Shop' });
+    expect(await place.run(JOB)).toMatchObject({ status: 'ok', sent: 0 });
+    expect(await erp.database('item').pluck('state')).toEqual(['confirmed']);
+    expect(place.sandbox.ledger().points_of_interest).toEqual({ Shop: 1 });
+  });
+
+  it('is left alone if its feed says that no row has to change', async () => {
+    const { first } = await pushed({ mayChangeNothing: true });
+    expect(first).toMatchObject({ status: 'ok', sent: 1 });
+  });
+
+  it('is notified again when a person asks for it', async () => {
+    const { erp, place } = await pushed({ mayChangeNothing: true });
+    await erp.database('item').update({ code: 'Shop' });
+    expect(await place.run(JOB)).toMatchObject({ status: 'ok' });
+    expect(await erp.database('item').pluck('state')).toEqual([null]);
+    const [entry] = await place.outbox();
+    if (entry !== undefined) await act(place.engine, entry, acknowledgeAgain, place.now());
+    await place.run(JOB);
+    expect(await erp.database('item').pluck('state')).toEqual(['confirmed']);
+    expect((await place.story('Shop')).map(({ outcome }) => outcome)).toContain('acknowledged-again');
   });
 });
 

@@ -19,6 +19,7 @@ export const commandsWith = (quarantined: string): Readonly<Record<string, reado
   'outbox show': ['P1'],
   'outbox retry': ['P1'],
   'outbox cancel': ['P1'],
+  'outbox acknowledge': ['P1'],
   doctor: ['--alert'],
   'config check': [],
   'config schema': [],

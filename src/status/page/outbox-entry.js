@@ -127,6 +127,7 @@ const OUTCOMES = {
   retried: { tone: 'new' },
   'asserted-absent': { word: 'reported absent', tone: 'new' },
   cancelled: { tone: 'still' },
+  'acknowledged-again': { word: 'acknowledged again', tone: 'new' },
 };
 
 function attempt({ what, started_at, outcome, http_status, message, times, number }) {

@@ -6,7 +6,9 @@ import type { Engine } from '../../warehouse/engine.ts';
 import { type AttemptOutcome, type Step, storeSteps } from '../../warehouse/outbox/attempts.ts';
 import { hasUnusableContent, needsProof, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { type EntryFilter, entriesNamed, searchEntries } from '../../warehouse/outbox/lists.ts';
+import { FINAL } from '../../warehouse/outbox/queries.ts';
 import { type EntryChange, mayMove, type TransitionName, transition } from '../../warehouse/outbox/transitions.ts';
+import { codeInClear } from './codes.ts';
 import { payloadOf } from './kind.ts';
 
 /** Throws if no entry has the code, or if several have it and kind, or use of the code, is missing. */
@@ -122,6 +124,20 @@ export const cancel =
     const cancelled = transition(entry, 'cancel', at, { message: 'Cancelled by a person' });
     return acted(cancelled, 'cancelled', at, 'It is cancelled; the next run notifies the ERP.');
   };
+
+/** The next run notifies the ERP of the outcome again. */
+export const acknowledgeAgain: Action = (entry, at) => {
+  const { state, external_code } = entry;
+  if (!FINAL.includes(state) && state !== 'unknown')
+    throw usage(`${external_code} is ${state}: it has no outcome yet`, 'The ERP is notified once there is one.');
+  if (codeInClear(entry) === undefined)
+    throw usage(
+      `${external_code}: its code in the ERP is no longer stored`,
+      'Let the ERP offer it again; then it is notified again.',
+    );
+  const words = 'The next run notifies the ERP of its outcome again.';
+  return acted(transition(entry, 'note', at, { told_at: null }), 'acknowledged-again', at, words);
+};
 
 /** Resolves to the text for the person. */
 export async function act(engine: Engine, entry: OutboxEntry, action: Action, at: string): Promise<string> {

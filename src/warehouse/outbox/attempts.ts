@@ -20,7 +20,7 @@ export const pushAttempt = controlTable({
     started_at: instant('When the attempt began.', { required: true }),
     finished_at: instant('When the outcome was stored.'),
     outcome: text(
-      'accepted, rejected, unclear, turned-away, not-sent, found, absent, inconclusive, unreadable, retried, asserted-absent or cancelled.',
+      'accepted, rejected, unclear, turned-away, not-sent, found, absent, inconclusive, unreadable, retried, asserted-absent, cancelled or acknowledged-again.',
     ),
     error_code: text('Stable code of the failure.'),
     http_status: integer('HTTP status of the response; null if there was none.'),
@@ -33,7 +33,7 @@ export const pushAttempt = controlTable({
 type SendOutcome = 'accepted' | 'rejected' | 'unclear' | 'turned-away' | 'not-sent';
 /** `unreadable`: the service did not answer. */
 type ReadBackOutcome = 'found' | 'absent' | 'inconclusive' | 'unreadable';
-type ActionOutcome = 'retried' | 'asserted-absent' | 'cancelled';
+type ActionOutcome = 'retried' | 'asserted-absent' | 'cancelled' | 'acknowledged-again';
 export type AttemptOutcome = SendOutcome | ReadBackOutcome | ActionOutcome;
 
 /** A row of the history. */
