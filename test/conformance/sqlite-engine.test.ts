@@ -5,6 +5,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { Retriable } from '../../src/core/errors.ts';
 import type { Engine, Row, Scan } from '../../src/warehouse/engine.ts';
@@ -181,3 +183,18 @@ it('a snapshot whose reader is killed, or cannot be started, is reported plainly
 });
 
 const killReader = () => execFileSync('pkill', ['-KILL', '-f', `snapshot-reader.ts ${file}`]);
+
+it('an export keeps no batch in memory that it has passed on', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const engine = await open();
+  const numbers = 'with recursive n (i) as (select 1 union all select i + 1 from n limit 20000) select i from n';
+  const passed: WeakRef<object>[] = [];
+  await engine.snapshot(async (scan) => {
+    for await (const rows of scan(numbers)) passed.push(new WeakRef(rows));
+    await new Promise(setImmediate);
+    collect();
+    expect(passed.length).toBeGreaterThan(5);
+    expect(passed.slice(0, -2).filter((batch) => batch.deref() !== undefined)).toEqual([]);
+  });
+});

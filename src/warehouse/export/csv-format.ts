@@ -1,8 +1,6 @@
 // CSV for people and spreadsheets. UTF-8 with a byte order mark, so that Excel reads accents. Null differs from an empty
 // text. A text that a spreadsheet would run as a formula gets an apostrophe in front.
-import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { finished } from 'node:stream/promises';
+import { open } from 'node:fs/promises';
 import { stringify } from 'csv-stringify/sync';
 import type { ViewColumnType } from '../schema/view.ts';
 import { type Cell, cell } from './cells.ts';
@@ -13,23 +11,15 @@ const BYTE_ORDER_MARK = '\uFEFF';
 export const csv: FileFormat = {
   extension: 'csv',
   async open(path, columns) {
-    const stream = createWriteStream(path);
-    const ended = finished(stream);
-    // `finish` throws the error. This avoids an unhandled rejection if a write fails before `finish` is called.
-    ended.catch(() => undefined);
-    const put = async (text: string): Promise<void> => {
-      if (!stream.write(text)) await Promise.race([once(stream, 'drain'), ended]);
-    };
+    const file = await open(path, 'w');
+    const put = (text: string): Promise<void> => file.writeFile(text);
     await put(BYTE_ORDER_MARK + stringify([columns.map(({ name }) => name)]));
     return {
       write: (rows) => {
         const lines = rows.map((row) => columns.map(({ name, type }) => csvValue(type, cell(type, row[name]))));
         return put(stringify(lines, { escape_formulas: true, quoted_empty: false, quoted_string: false, cast }));
       },
-      async finish() {
-        stream.end();
-        await ended;
-      },
+      finish: () => file.close(),
     };
   },
 };

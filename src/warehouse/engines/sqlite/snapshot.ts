@@ -20,12 +20,13 @@ export type Answer =
 export async function sqliteSnapshot<T>(file: string, lockMs: number, work: (scan: Scan) => Promise<T>): Promise<T> {
   const reader = startReader([file, String(lockMs)]);
   reader.on('error', () => undefined);
-  const ended = awaitEvent(reader, 'exit').then(() => undefined);
+  const ended = new AbortController();
+  const exited = awaitEvent(reader, 'exit').then(() => ended.abort());
   try {
-    return await work((statement, bindings = []) => batches(reader, ended, { statement, bindings }));
+    return await work((statement, bindings = []) => batches(reader, ended.signal, { statement, bindings }));
   } finally {
     reader.kill();
-    await ended;
+    await exited;
   }
 }
 
@@ -42,14 +43,15 @@ function startReader(args: string[]): ChildProcess {
 }
 
 /** Treats a reader that cannot start or cannot be sent a question like one that has ended. */
-const awaitEvent = (reader: ChildProcess, event: string): Promise<unknown> =>
-  once(reader, event).catch(() => undefined);
+const awaitEvent = (reader: ChildProcess, event: string, signal?: AbortSignal): Promise<unknown[] | undefined> =>
+  once(reader, event, { signal }).catch(() => undefined);
 
-async function* batches(reader: ChildProcess, ended: Promise<undefined>, first: Question) {
+/** Not a race against a promise of the exit: such a promise would hold every batch until the export ends. */
+async function* batches(reader: ChildProcess, ended: AbortSignal, first: Question) {
   for (let question = first; ; question = { isNext: true }) {
-    const answered = awaitEvent(reader, 'message') as Promise<[Answer] | undefined>;
+    const answered = awaitEvent(reader, 'message', ended);
     reader.send(question);
-    const answer = (await Promise.race([answered, ended]))?.[0];
+    const answer = (await answered)?.[0] as Answer | undefined;
     if (answer === undefined) throw readerLost();
     if ('errcode' in answer) throw driverError(answer);
     if (answer.rows.length > 0) yield answer.rows;
