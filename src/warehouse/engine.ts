@@ -9,9 +9,24 @@ import type { View } from './schema/view.ts';
 export type Row = readonly Scalar[];
 export type Scalar = string | number | boolean | null;
 
+/** The local day of an ISO instant; null if it has none that every engine can store. */
+export type DayOf = (instant: string) => string | null;
+
+/** Vehicles and local days of event_day. The bounds are included. */
+export interface EventDays {
+  /** Null stands for events without a vehicle; undefined for all vehicles. */
+  vehicles?: ReadonlySet<Scalar>;
+  first: string;
+  last: string;
+}
+
 /** Rows of a table, encoded as the engine sends them to the database. */
 export interface EncodedRows {
   readonly count: number;
+  /** The time zone of their days. */
+  readonly dayOf: DayOf;
+  /** The days of event_day that the rows belong to; undefined for other tables. */
+  readonly eventDays: EventDays | undefined;
   /** Decodes the rows, which takes time. */
   rows(): readonly Row[];
 }
@@ -109,6 +124,8 @@ export interface Engine extends Ddl {
   readonly name: string;
   /** Where a queue shared by several processes is stored; absent if the engine cannot hold one. */
   readonly queueHome?: QueueHome;
+  /** Sets the time zone of `_day` for the rows that are encoded from now on. */
+  useLocalDays(dayOf: DayOf): void;
   /** Encodes rows before the transaction begins, to keep it short. The caller may drop `rows` afterwards. */
   encodeRows(table: Table, rows: readonly Row[]): EncodedRows;
   /** Runs one transaction. Writes run one after another, short ones before waiting long ones. See WriteOptions. */

@@ -48,7 +48,7 @@ async function loadPlans(place: ViewPlace): Promise<void> {
     stop(13, 3, 'CO', 'E', '11T02:50'),
     stop(14, 4, 'PE', 'M', '10T15:00'),
     stop(15, 5, 'PE', 'P', '10T16:00'),
-    { id: 21, route_plan_id: 2, type: 'Entrega', status: 'X', order: 1 },
+    { id: 21, route_plan_id: 2, plan_start: '2026-03-11T02:30:00.000Z', type: 'Entrega', status: 'X', order: 1 },
   ]);
   await place.load(routePointExecution, [
     { id: 10, route_point_id: 10, return_date: at('10T11:05'), hodometer_picture: 'h.png' },

@@ -11,7 +11,8 @@ export interface Recipe {
 
 const FILE = resolve(import.meta.dirname, '../../docs/reference/cookbook.md');
 
-export function recipes(): Recipe[] {
+/** The `days_ago` of the recipes are counted from `today`, if it is given: the clock of a database cannot be set. */
+export function recipes(today?: string): Recipe[] {
   const sections = readFileSync(FILE, 'utf8')
     .split(/^## (?=\d)/m)
     .slice(1);
@@ -19,6 +20,13 @@ export function recipes(): Recipe[] {
     const [, number = '', question = ''] = /^(\d+)\. (.+)$/m.exec(section) ?? [];
     const [, sql = ''] = /^```sql\n(.+?)^```$/ms.exec(section) ?? [];
     const columns = [...section.matchAll(/^- `(\w+)`: /gm)].map(([, name]) => name ?? '');
-    return { number: Number(number), question, sql, columns };
+    return { number: Number(number), question, sql: today === undefined ? sql : datedSql(sql, today), columns };
   });
 }
+
+/** With literal days, as a BI tool sends them. */
+export const datedSql = (sql: string, today: string): string =>
+  sql.replace(/\(select day from bi_calendar where days_ago = (\d+)\)/g, (_, days: string) => {
+    const day = new Date(Date.parse(today) - Number(days) * 86_400_000);
+    return `'${day.toISOString().slice(0, 10)}'`;
+  });

@@ -44,6 +44,7 @@ export async function openViews(engineCase: EngineCase, zone = 'America/Sao_Paul
   ready.set(name, original);
   const place = await (await original).copy();
   const engine = await place.open();
+  await fillLocalTime(engine, zone, Date.parse(LOADED_AT));
   onTestFinished(async () => {
     await engine.close();
     await place.remove();

@@ -52,7 +52,7 @@ describe('a plan split into its records', () => {
       'not an object',
     ]);
     expect(plans?.records).toEqual([{ id: 1, name: 'a' }, { id: 2, route_points: 'odd' }, 'not an object']);
-    expect(points?.records).toEqual([{ id: 5, route_plan_id: 1 }]);
+    expect(points?.records).toEqual([{ id: 5, route_plan_id: 1, plan_start: null }]);
     expect(executions?.records).toEqual([{ id: 7, route_point_id: 5 }]);
     expect(items?.records).toEqual([{ value: 1, route_point_id: 5, position: 0 }]);
   });

@@ -1,11 +1,17 @@
-// Fills the tables that views use for the configured time zone: its UTC offsets and its days. They are written when the
-// zone, its rules or the year have changed, in one transaction, so that a reader never sees a partial state.
+// Fills the tables that views use for the configured time zone: its UTC offsets and its days, and the local day of every
+// stored row. They are written when the zone, its rules or the year have changed, in one transaction, so that a reader never
+// sees a partial state.
 import { isDeepStrictEqual } from 'node:util';
+import type { Knex } from 'knex';
 import { Temporal } from 'temporal-polyfill';
 import { chunks } from '../../core/chunks.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { readFact, writeFact } from '../control/learned-facts.ts';
-import type { Engine } from '../engine.ts';
+import type { DayOf, Engine } from '../engine.ts';
+import { ALL_DAYS, hasDayFigures, writeEventDays } from '../load/event-days.ts';
+import { baseTables } from '../schema/catalog.ts';
+import { quote, type Table } from '../schema/table.ts';
+import { offsetAt } from '../views/shared/local-columns.ts';
 
 const FACT = 'local-time';
 /** Records may be older than the first computed offset and newer than the last. */
@@ -22,17 +28,69 @@ const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Satur
 export async function fillLocalTime(engine: Engine, zone: string, nowMs: number): Promise<void> {
   const { year } = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(zone);
   const wanted = { zone, rules: process.versions.tz, year };
-  if (isDeepStrictEqual(await readFact(engine, FACT), wanted)) return;
-  const offsets = offsetsOf(zone, year);
-  const filled = { time_zone_offset: offsets, local_day: daysOf(offsets, year) };
+  const known = await readFact(engine, FACT);
+  let offsets: Offset[] | undefined;
+  const offsetsOnce = (): Offset[] => (offsets ??= offsetsOf(zone, year));
+  engine.useLocalDays(dayIn(offsetsOnce));
+  const isKnown = isDeepStrictEqual(known, wanted);
+  const undated = isKnown ? await tablesWithoutDays(engine) : datedTables;
+  if (isKnown && undated.length === 0) return;
+  const filled = { time_zone_offset: offsetsOnce(), local_day: daysOf(offsetsOnce(), year) };
   await engine.write(async (tx) => {
     for (const [table, rows] of Object.entries(filled)) {
       await tx.sql(table).delete();
       for (const some of chunks<object>(rows, ROWS_AT_ONCE)) await tx.sql(table).insert(some);
     }
+    for (const table of undated) await fillDays(engine, tx.sql, table);
+    if (undated.some(hasDayFigures)) await writeEventDays(tx.sql, engine.dialect, ALL_DAYS);
     await writeFact(tx, FACT, wanted, nowMs);
   });
 }
+
+const datedTables = baseTables.filter(({ dayOf }) => dayOf.length > 0);
+
+const instantOf = ({ dayOf }: Table): string => `coalesce(${dayOf.map(quote).join(', ')}, null)`;
+
+/** The tables with rows that a version without `_day` has loaded. */
+const tablesWithoutDays = (engine: Engine): Promise<Table[]> =>
+  engine.read(async (sql) => {
+    const found: Table[] = [];
+    for (const table of datedTables) {
+      const row = await sql(table.name)
+        .whereNull('_day')
+        .whereRaw(`${instantOf(table)} between '${OLDEST_DAY}' and '${NEWEST_DAY}'`)
+        .first(table.key[0] ?? '');
+      if (row !== undefined) found.push(table);
+    }
+    return found;
+  });
+
+/** A changed time zone is no change of the row, so `_changed_at` stays. */
+async function fillDays({ dialect }: Engine, sql: Knex, table: Table): Promise<void> {
+  const at = instantOf(table);
+  const day = `case when ${at} between '${OLDEST_DAY}' and '${NEWEST_DAY}' then ${dialect.localDay(at, offsetAt(at))} end`;
+  await sql.raw(`update ${quote(table.name)} set _day = ${day} where _day is distinct from ${day}`);
+}
+
+/** The local day of an instant. Instants of one day usually come together, so the bounds of the last day are kept. */
+function dayIn(offsets: () => readonly Offset[]): DayOf {
+  let last = { from: '', to: '', day: '' };
+  return (instant) => {
+    if (instant >= last.from && instant < last.to) return last.day;
+    if (instant < OLDEST_DAY || instant > NEWEST_DAY) return null;
+    const { from_at, to_at, offset_seconds } = offsets().findLast((each) => each.from_at <= instant) ?? UTC;
+    const number = Math.floor((Date.parse(instant) + offset_seconds * 1_000) / DAY_MS);
+    const begin = number * DAY_MS - offset_seconds * 1_000;
+    const [from, to] = [isoInstant(begin), isoInstant(begin + DAY_MS)];
+    last = { from: from > from_at ? from : from_at, to: to < to_at ? to : to_at, day: dateText(number) };
+    return last.day;
+  };
+}
+
+/** Instants outside, from wrong clocks, have no day: an engine could not store it in some zones. */
+const OLDEST_DAY = '0001-01-03T00:00:00.000Z';
+const NEWEST_DAY = '9999-12-29T00:00:00.000Z';
+const UTC = { from_at: EVER_BEFORE, to_at: EVER_AFTER, offset_seconds: 0 };
 
 interface Offset {
   from_at: string;

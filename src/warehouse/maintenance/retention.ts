@@ -3,8 +3,10 @@
 import type { Knex } from 'knex';
 import { chunks } from '../../core/chunks.ts';
 import type { Engine } from '../engine.ts';
+import { eventDaysIn, hasDayFigures, writeEventDays } from '../load/event-days.ts';
 import { tables } from '../schema/catalog.ts';
 import type { Table } from '../schema/table.ts';
+import { eventDay } from '../tables/event-day.ts';
 
 /** The tables that can have a retention limit. */
 export const agingTables: readonly Table[] = tables.filter(({ retentionBy }) => retentionBy !== null);
@@ -31,6 +33,7 @@ export async function deleteOutdated(
   isStopped: () => boolean,
 ): Promise<Outdated[]> {
   const deletedByTable = new Map<string, number>();
+  if (hasDayFigures(table)) await dropEventDays(engine, before);
   while (!isStopped()) {
     const deleted = await engine.write(
       async ({ sql }) => {
@@ -44,8 +47,15 @@ export async function deleteOutdated(
     );
     if (deleted < ROWS_AT_ONCE) break;
   }
+  // The days around the limit have lost some of their events.
+  const limit = eventDaysIn({ begin_date: { from: before, to: before } });
+  if (hasDayFigures(table)) await engine.write(({ sql }) => writeEventDays(sql, engine.dialect, limit));
   return [...deletedByTable].map(([table, rows]) => ({ table, rows }));
 }
+
+/** Before the events themselves: figures must not outlive them. */
+const dropEventDays = (engine: Engine, before: string): Promise<number> =>
+  engine.write(({ sql }) => sql(eventDay.name).where('day', '<', before.slice(0, 10)).delete(), { isLong: true });
 
 function outdated(sql: Knex, { name, retentionBy, columns }: Table, before: string): Knex.QueryBuilder {
   const isDay = columns.some((column) => column.name === retentionBy && column.type === 'date');

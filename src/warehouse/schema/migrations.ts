@@ -3,6 +3,7 @@
 // of their own.
 import { syncLease } from '../control/leases.ts';
 import { pushReturn } from '../outbox/returns.ts';
+import { routePoint } from '../tables/route-point.ts';
 import { keyAgentDigests } from './migrations/key-agent-digests.ts';
 import type { Migration } from './migrations/migration.ts';
 import { rebuildTable } from './migrations/rebuild-table.ts';
@@ -80,6 +81,22 @@ const processHeartbeat: Migration = {
   },
 };
 
+/** A point without a scheduled time belongs to the day on which its plan starts. */
+const planStart: Migration = {
+  name: '2026-11-20 the start of the plan for points without a time',
+  async up(sql, engine) {
+    const columns = await engine.columnsOf(sql, routePoint.name);
+    if (columns === undefined || columns.includes('plan_start')) return;
+    const column = routePoint.columns.find(({ name }) => name === 'plan_start');
+    if (column === undefined) return;
+    await sql.raw(`alter table route_point add column ${engine.columnDefinition(column, routePoint)}`);
+    await sql.raw(`update route_point set plan_start = (
+      select date_time_start from route_plan where route_plan.id = route_point.route_plan_id) where time_scheduled is null`);
+    // Replaced by an index on the local day.
+    await sql.raw('drop index if exists "idx_event_event_category_begin_date"');
+  },
+};
+
 export const migrations: readonly Migration[] = [
   keyAgentDigests,
   returnKey,
@@ -88,4 +105,5 @@ export const migrations: readonly Migration[] = [
   newRateTable('2026-11-17 new columns of the rate'),
   processHeartbeat,
   rateAsValue,
+  planStart,
 ];

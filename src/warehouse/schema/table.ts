@@ -87,6 +87,8 @@ export interface Table {
   readonly parent: { readonly table: string; readonly column: string } | null;
   /** Table that records old and new values of changed numbers; null for none. */
   readonly revisions: string | null;
+  /** Instants of the row. The loader stores the local day of the first that is not null in `_day`. Empty for none. */
+  readonly dayOf: readonly string[];
   /** Instant by whose month an engine may partition the table; null for none. */
   readonly partitionBy: string | null;
   /** Name of the job that pulls the table, if columns of other tables reference it. */
@@ -100,6 +102,7 @@ const TABLE_DEFAULTS = {
   retentionBy: null,
   parent: null,
   revisions: null,
+  dayOf: [],
   partitionBy: null,
   pulledBy: null,
 } as const satisfies Partial<Table>;
@@ -134,16 +137,29 @@ const TRAILING: Record<string, ColumnDraft> = {
   _missing_since: instant('Since when the service no longer returns the record; null while it does.'),
 };
 
-export const baseTable = (draft: TableDraft): Table => complete(draft, 'base', TRAILING);
+/** The local day of a row, for indexes: no index serves a day that a view computes. */
+const DAY: Record<string, ColumnDraft> = {
+  _day: date('Local day of the row in the configured time zone; the views show it as day.'),
+};
+
+export const baseTable = (draft: TableDraft): Table =>
+  complete(draft, 'base', draft.dayOf === undefined ? TRAILING : { ...TRAILING, ...DAY });
 export const controlTable = (draft: TableDraft): Table => complete(draft, 'control', {});
 
 /** The columns that a record fills: all except the trailing ones. */
-export const recordColumns = (table: Table): readonly Column[] =>
-  table.columns.filter((each) => !(each.name in TRAILING));
+export const recordColumns = (table: Table): readonly Column[] => table.columns.filter(({ name }) => !isTrailing(name));
+
+const isTrailing = (name: string): boolean => name in TRAILING || name in DAY;
 
 /** The fields of a row in their order: the record columns, then `extra`. */
 export const rowFields = (table: Table): readonly Column[] =>
-  table.columns.filter(({ name }) => name === 'extra' || !(name in TRAILING));
+  table.columns.filter(({ name }) => name === 'extra' || !isTrailing(name));
+
+/** The fields that a load writes: those of a row, then `_day` if the table has it. */
+export const loadedFields = (table: Table): readonly Column[] => [
+  ...rowFields(table),
+  ...table.columns.filter(({ name }) => name in DAY),
+];
 
 /** Names of the columns in any index, including the key. */
 export const indexedColumns = ({ key, indexes }: Table): ReadonlySet<string> =>

@@ -26,5 +26,6 @@ export const checklist = baseTable({
     receipt_email: text('E-mail address of the receipt; may be empty.', { personal: true }),
     signature: text('Picture of the signature; see image.hash.'),
   },
-  indexes: [['date_executed']],
+  indexes: [['date_executed'], ['_day']],
+  dayOf: ['date_executed'],
 });

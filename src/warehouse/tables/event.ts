@@ -27,7 +27,8 @@ export const event = baseTable({
     // Loads use this index too: they search earlier events of a vehicle.
     ['vehicle_id', 'begin_date'],
     { columns: ['begin_date'], afterFirstFill: true },
-    { columns: ['event_category', 'begin_date'], afterFirstFill: true },
+    { columns: ['_day', 'event_category'], afterFirstFill: true },
   ],
+  dayOf: ['begin_date'],
   partitionBy: 'begin_date',
 });

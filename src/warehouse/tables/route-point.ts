@@ -25,8 +25,10 @@ export const routePoint = baseTable({
     external_code: text('Identifier in the third-party system.'),
     capacity: integer('Capacity that the point needs.'),
     time_window: json('Time window for the execution.'),
+    plan_start: instant('Start of the plan; null if the point has a scheduled time.', { added: true }),
     disable_picture: boolean('True if no picture is requested.'),
   },
-  indexes: [['route_plan_id']],
+  indexes: [['route_plan_id'], ['_day']],
+  dayOf: ['time_scheduled', 'plan_start'],
   history: 'status',
 });

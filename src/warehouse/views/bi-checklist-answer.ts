@@ -1,10 +1,10 @@
 // One row per answer of a checklist, with question, agent, time, place and the file of the picture.
-import { boolean, integer, real, text, view } from '../schema/view.ts';
+import { boolean, date, integer, real, text, view } from '../schema/view.ts';
 import { checklist } from '../tables/checklist.ts';
 import { checklistAnswer } from '../tables/checklist-answer.ts';
 import { driver } from '../tables/driver.ts';
 import { image } from '../tables/image.ts';
-import { atAndLocal, localDay } from './shared/local-columns.ts';
+import { atAndLocal } from './shared/local-columns.ts';
 
 export const biChecklistAnswer = view({
   name: 'bi_checklist_answer',
@@ -16,7 +16,7 @@ export const biChecklistAnswer = view({
     checklist_id: integer('Checklist that was filled in.', 'answer.checklist_id'),
     form_id: integer('Form of the checklist.', 'checklist.checklist_form_id'),
     form_name: text('Name of the form.', 'checklist.checklist_form_name'),
-    day: localDay('Local day on which the checklist was filled in.', 'checklist.date_executed'),
+    day: date('Local day on which the checklist was filled in.', 'checklist._day'),
     ...atAndLocal('executed', 'the checklist was filled in', 'checklist.date_executed'),
     ...atAndLocal('received', 'the checklist reached the service', 'checklist.date_created'),
     agent_id: integer('Agent who filled in the checklist.', 'checklist.user_id'),

@@ -1,11 +1,11 @@
 // One row per stop of a route plan: plan, execution, delay and evidence.
 import { lookupTable } from '../schema/lookups.ts';
-import { boolean, integer, real, text, view } from '../schema/view.ts';
+import { boolean, date, integer, real, text, view } from '../schema/view.ts';
 import { routePlan } from '../tables/route-plan.ts';
 import { routePoint } from '../tables/route-point.ts';
 import { routePointExecution } from '../tables/route-point-execution.ts';
 import { vehicle } from '../tables/vehicle.ts';
-import { atAndLocal, localDay } from './shared/local-columns.ts';
+import { atAndLocal } from './shared/local-columns.ts';
 import { DONE, isCustomerStop, isLatestExecution, isOnTime, wasOnSite } from './shared/stops.ts';
 
 const PLANNED = 'coalesce(point.time_scheduled, plan.date_time_start)';
@@ -47,7 +47,7 @@ export const biDelivery = view({
     plan_id: integer('Identifier of the route plan.', 'point.route_plan_id'),
     plan_code: text('Code of the plan in the ERP.', 'plan.external_code'),
     plan_status: text('Status of the plan, in words.', 'coalesce(plan_state.name, plan.status)'),
-    day: localDay('Local day that the stop was planned for.', PLANNED),
+    day: date('Local day that the stop was planned for.', 'point._day'),
     address: text('Address of the stop.', 'point.address'),
     latitude: real('Latitude of the stop in degrees.', 'point.latitude'),
     longitude: real('Longitude of the stop in degrees.', 'point.longitude'),

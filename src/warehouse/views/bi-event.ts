@@ -1,20 +1,20 @@
 // One row per event, with its category in words, local time, and the vehicle's fleet and cost centre.
 import { lookupTable } from '../schema/lookups.ts';
-import { integer, text, view } from '../schema/view.ts';
+import { date, integer, text, view } from '../schema/view.ts';
 import { event } from '../tables/event.ts';
 import { vehicle } from '../tables/vehicle.ts';
-import { atAndLocal, localDay, localHour } from './shared/local-columns.ts';
+import { atAndLocal, localHour } from './shared/local-columns.ts';
 
 export const biEvent = view({
   name: 'bi_event',
-  meaning: 'One row per event of a vehicle: trips, speeding, idling, sensors. For speed, filter by begin_at.',
+  meaning: 'One row per event of a vehicle: trips, speeding, idling, sensors.',
   key: ['category_id', 'event_id'],
   tables: { event, vehicle, category: lookupTable('event_category') },
   columns: {
     category_id: integer('Category of the event; see event_category.', 'event.event_category'),
     category: text('Category of the event, in words; null if the code list does not have it.', 'category.name'),
     event_id: integer('Identifier, unique within the category.', 'event.id'),
-    day: localDay('Local day on which the event began.', 'event.begin_date'),
+    day: date('Local day on which the event began.', 'event._day'),
     hour: localHour('Local hour in which the event began, 0 to 23.', 'event.begin_date'),
     ...atAndLocal('begin', 'the event began', 'event.begin_date'),
     ...atAndLocal('end', 'the event ended; null while it lasts', 'event.end_date'),

@@ -1,9 +1,9 @@
 // One row per route plan, with the progress of its stops.
 import { lookupTable } from '../schema/lookups.ts';
-import { boolean, instant, integer, real, text, view } from '../schema/view.ts';
+import { boolean, date, instant, integer, real, text, view } from '../schema/view.ts';
 import { routePlan } from '../tables/route-plan.ts';
 import { vehicle } from '../tables/vehicle.ts';
-import { atAndLocal, localDay } from './shared/local-columns.ts';
+import { atAndLocal } from './shared/local-columns.ts';
 import { DONE, isCustomerStop, isLatestExecution, isOnTime } from './shared/stops.ts';
 
 /** Counts the customer stops of the plan that have not vanished and that match the condition. */
@@ -39,7 +39,7 @@ export const biRoutePlan = view({
     status: text('Status of the plan: P, E, C, W, I or R; see route_plan_status.', 'plan.status'),
     status_name: text('Status of the plan, in words.', 'coalesce(plan_state.name, plan.status)'),
     is_completed: boolean('True once the plan is completed.', `(coalesce(plan.status, '') = 'C')`),
-    day: localDay('Local day of the planned start.', 'plan.date_time_start'),
+    day: date('Local day of the planned start.', 'plan._day'),
     ...atAndLocal('planned_start', 'the plan should start', 'plan.date_time_start'),
     ...atAndLocal('planned_end', 'the plan should end', 'plan.date_time_end'),
     ...atAndLocal('created', 'the plan was created', 'plan.date_created'),

@@ -25,7 +25,7 @@ const wall = (at: string, offset: string): string => later(`(${at} at time zone 
 const epoch = (at: string): string => `floor(extract(epoch from ${at}))`;
 
 /** No expression depends on the time zone of the session. */
-const dialect: Dialect = {
+export const dialect: Dialect = {
   now: 'now()',
   secondsBetween: (from, to) => `cast(${epoch(to)} - ${epoch(from)} as bigint)`,
   addSeconds: later,

@@ -6,12 +6,23 @@ import type { Knex } from 'knex';
 import PQueue from 'p-queue';
 import { z } from 'zod';
 import { Fatal } from '../../../core/errors.ts';
-import type { Engine, EngineKind, StoreOptions, Transaction } from '../../engine.ts';
+import type {
+  DayOf,
+  Engine,
+  EngineKind,
+  LoadCounts,
+  LoadMetadata,
+  Row,
+  StoreOptions,
+  Transaction,
+} from '../../engine.ts';
+import { dayFigures } from '../../load/event-days.ts';
+import { noDay, withDaysOf } from '../../load/local-days.ts';
 import { tables } from '../../schema/catalog.ts';
 import { quote, type Table } from '../../schema/table.ts';
 import { rowsText, storeStatement } from '../store-statement.ts';
 import { connectBeside, connectReaders, connectWriter, type PostgresSettings } from './connection.ts';
-import { hasSchema, postgresDdl } from './ddl.ts';
+import { dialect, hasSchema, postgresDdl } from './ddl.ts';
 import type { PgConnection } from './driver.ts';
 import { isAnswered, isLockTimeout, isLostSession, postgresError } from './errors.ts';
 import { type CopyRows, countPresentRows, encodeRows, hasPresentRows, loadRows, markMissingRows } from './load.ts';
@@ -76,6 +87,7 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<typeof T
   const writer = connectWriter(settings, 1, watch);
   const loaders = connectWriter(settings, LOADERS, watch);
   const reader = connectReaders(settings, READERS, watch);
+  let dayOf = noDay;
   const writes = new PQueue({ concurrency: 1 });
   const loads = new PQueue({ concurrency: LOADERS });
   /** A pool must not be destroyed under a read, which would then wait forever for a connection. */
@@ -96,7 +108,7 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<typeof T
         await lockForWrite(sql, locked);
         isBegun = true;
         holders.stop();
-        return work(await transactionOn(sql));
+        return work(await transactionOn(sql, dayOf));
       });
     const attempts = () => retryLostSession(attempt, () => !isBegun);
     const holders = watchHolders(besideWriter, schema, { afterMs: (lockMs - stalledMs) / 2, stalledMs });
@@ -130,7 +142,10 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<typeof T
       isMade: () => reading(() => hasSchema(reader, queueSchema(schema))),
     },
     ...postgresDdl(schema),
-    encodeRows,
+    useLocalDays(days) {
+      dayOf = days;
+    },
+    encodeRows: (table, rows) => encodeRows(table, rows, dayOf),
     write,
     shortTransaction: (work) =>
       reads.add(() =>
@@ -198,16 +213,22 @@ interface Latest {
   latest: string | null;
 }
 
-async function transactionOn(sql: Knex.Transaction): Promise<Transaction> {
+async function transactionOn(sql: Knex.Transaction, dayOf: DayOf): Promise<Transaction> {
+  const encode = (table: Table, rows: readonly Row[]): CopyRows => encodeRows(table, rows, dayOf);
   const connection = (await sql.client.acquireConnection()) as PgConnection;
+  const figures = dayFigures(sql, dialect);
+  const load = (table: Table, rows: readonly CopyRows[], metadata: LoadMetadata): Promise<LoadCounts> =>
+    figures.afterLoad(loadRows(connection, table, rows, metadata));
   return {
     sql,
-    load: (table, rows, metadata) => loadRows(connection, table, [encodeRows(table, rows)], metadata),
-    loadEncoded: (table, encoded, metadata) => loadRows(connection, table, encoded as CopyRows[], metadata),
+    load: (table, rows, metadata) => load(table, [encode(table, rows)], metadata),
+    loadEncoded: (table, encoded, metadata) =>
+      load(table, withDaysOf(dayOf, table, encoded as CopyRows[], encode), metadata),
     store: (table, rows, options) => storeRows(sql, table, rows, options),
     hasPresent: (table, range) => hasPresentRows(connection, table, range),
     countPresent: (table, range) => countPresentRows(connection, table, range),
-    markMissing: (table, range, seen, metadata) => markMissingRows(connection, table, range, seen, metadata),
+    markMissing: (table, range, seen, metadata) =>
+      figures.afterMark(table, range, markMissingRows(connection, table, range, seen, metadata)),
   };
 }
 

@@ -2,10 +2,12 @@
 // The others go by COPY into a temporary table, and from there only those that differ are written. This is safe because
 // the locks (see locks.ts) keep all other writers of every process from the table, so no key can appear in between.
 import { chunks } from '../../../core/chunks.ts';
-import type { EncodedRows, LoadCounts, LoadMetadata, Row, RowRange, Scalar } from '../../engine.ts';
+import type { DayOf, EncodedRows, EventDays, LoadCounts, LoadMetadata, Row, RowRange, Scalar } from '../../engine.ts';
+import { eventDaysOf, hasDayFigures, type Loaded, unionOf } from '../../load/event-days.ts';
 import { keyPositions } from '../../load/key-set.ts';
+import { daysOf } from '../../load/local-days.ts';
 import { StaleRead } from '../../load/stale-read.ts';
-import { quote, recordColumns, type Table } from '../../schema/table.ts';
+import { quote, rowFields, type Table } from '../../schema/table.ts';
 import { countRows, rowBatches } from '../row-batches.ts';
 import { copyIn, copyLine, lineReader, NULL_FIELD } from './copy.ts';
 import type { PgConnection } from './driver.ts';
@@ -35,16 +37,21 @@ export interface CopyRows extends EncodedRows {
   readonly months: ReadonlySet<string>;
 }
 
-export function encodeRows(table: Table, rows: readonly Row[]): CopyRows {
-  const columns = recordColumns(table);
+export function encodeRows(table: Table, rows: readonly Row[], dayOf: DayOf): CopyRows {
+  const fields = rowFields(table);
   const instantAt = instantPosition(table);
-  const text = rows.map((row) => `${copyLine(row)}\n`).join('');
+  const readLine = lineReader(fields.map(({ type }) => type));
+  const days = daysOf(table, rows, dayOf);
+  const dayField = (index: number): string => (days === undefined ? '' : `\t${copyLine([days[index] ?? null])}`);
+  const text = rows.map((row, index) => `${copyLine(row)}${dayField(index)}\n`).join('');
   return {
     count: rows.length,
+    dayOf,
+    eventDays: days !== undefined && hasDayFigures(table) ? eventDaysOf(rows, days) : undefined,
     text,
     keys: keyPositions(table).map((position) => rows.map((row) => row[position] ?? null)),
     months: new Set(rows.map((row) => monthOf(row[instantAt]))),
-    rows: () => linesOf(text).map(lineReader(columns.map(({ type }) => type))),
+    rows: () => linesOf(text).map((each) => readLine(each).slice(0, fields.length)),
   };
 }
 
@@ -60,15 +67,17 @@ export async function loadRows(
   table: Table,
   encoded: readonly CopyRows[],
   metadata: LoadMetadata,
-): Promise<LoadCounts> {
+): Promise<Loaded> {
   const counts: LoadCounts = { inserted: 0, updated: 0, unchanged: 0 };
   const batches = rowBatches(encoded, BATCH_ROWS);
-  if (batches.length === 0) return counts;
+  if (batches.length === 0) return { ...counts, eventDays: undefined };
+  const eventDays = encoded.map((each) => each.eventDays);
   const months = new Set(encoded.flatMap((each) => [...each.months]));
   const parts = table.partitionBy === null ? undefined : await ensureMonths(connection, table, months);
   const lineEnd = `\t${copyLine([metadata.at, metadata.at, metadata.runId])}\n`;
   for (const batch of batches) {
     const stored = await storedRows(connection, table, batch, { parts, metadata });
+    if (hasDayFigures(table)) eventDays.push(storedDays(stored));
     const { fresh, known } = splitByKey(batch, stored);
     const updated = await mergeRows(connection, table, { fresh, known }, metadata);
     const inserted = countRows(batch) - known.length;
@@ -79,7 +88,16 @@ export async function loadRows(
     counts.updated += updated;
     counts.unchanged += known.length - updated;
   }
-  return counts;
+  return { ...counts, eventDays: unionOf(eventDays) };
+}
+
+/** The days and vehicles that the rows had before. */
+function storedDays(stored: ReadonlyMap<number, Stored>): EventDays | undefined {
+  const rows = [...stored.values()];
+  const days = rows.flatMap(({ day }) => day ?? []).sort();
+  const [first, last] = [days[0], days.at(-1)];
+  if (first === undefined || last === undefined) return undefined;
+  return { vehicles: new Set(rows.map(({ vehicle_id }) => vehicle_id ?? null)), first, last };
 }
 
 function* withLineEnd(texts: readonly string[], lineEnd: string): Generator<string> {
@@ -108,6 +126,9 @@ interface KnownRow extends Stored {
 interface Stored {
   part: string;
   is_newer: boolean;
+  /** Of a stored event. */
+  day?: string | null;
+  vehicle_id?: number | null;
 }
 
 /** The stored rows that have a key of the batch, by the place of the row in the batch, from 1. */

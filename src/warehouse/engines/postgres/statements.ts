@@ -1,10 +1,11 @@
 // The PostgreSQL statements of the loader. Names come from table declarations; values are always bound.
 import type { Row, RowRange } from '../../engine.ts';
-import { comparedColumns, quote, revisedFigures, rowFields, type Table } from '../../schema/table.ts';
+import { hasDayFigures } from '../../load/event-days.ts';
+import { comparedColumns, loadedFields, quote, revisedFigures, type Table } from '../../schema/table.ts';
 import { typeOf } from './ddl.ts';
 import { arrayText } from './statement.ts';
 
-const fieldNames = (table: Table): string[] => rowFields(table).map(({ name }) => quote(name));
+const fieldNames = (table: Table): string[] => loadedFields(table).map(({ name }) => quote(name));
 
 /** The type of a column without its collation, for a cast. */
 const castOf = (table: Table, column: string): string => {
@@ -22,18 +23,22 @@ const keyMatch = (table: Table, row: string): string =>
 
 /**
  * Finds the keys (one array per key column) in `targets`. Returns the position of each key from 1, its target, and
- * whether its row was written between two instants, which are bound last. `offset 0` forces one index lookup per key,
+ * whether its row was written between two instants, which are bound last; of an event also its day and vehicle. `offset 0` forces one index lookup per key,
  * whatever the planner estimates.
  */
-export const lookupStatement = (table: Table, targets: readonly string[]): string =>
-  targets
+export const lookupStatement = (table: Table, targets: readonly string[]): string => {
+  const [found, figures] = hasDayFigures(table)
+    ? [', found.day, found.vehicle_id', ', cast(row._day as text) as day, row.vehicle_id']
+    : ['', ''];
+  return targets
     .map(
       (target) => `
-        select k.place, '${target}' as part, found.is_newer from unnest(${keyArrays(table, 1)}) with ordinality as k(${keyNames(table)}, place),
-        lateral (select ${isBetween('row', table.key.length + 1)} as is_newer
+        select k.place, '${target}' as part, found.is_newer${found} from unnest(${keyArrays(table, 1)}) with ordinality as k(${keyNames(table)}, place),
+        lateral (select ${isBetween('row', table.key.length + 1)} as is_newer${figures}
           from ${quote(target)} as row where ${keyMatch(table, 'row')} offset 0) as found`,
     )
     .join(' union all ');
+};
 
 /**
  * The partitions that hold any key between `least` and `greatest`, with the same leading key columns. Needs one index
@@ -64,7 +69,7 @@ export const stageName = (table: Table): string => `pg_temp.${quote(`stage_${tab
 
 /** Holds incoming rows until the transaction ends. `_part` is the partition of the stored row, if the row stays in it. */
 export const stageStatement = (table: Table): string => {
-  const columns = rowFields(table).map((field) => `${quote(field.name)} ${typeOf(field, table)}`);
+  const columns = loadedFields(table).map((field) => `${quote(field.name)} ${typeOf(field, table)}`);
   return `create temp table if not exists ${quote(`stage_${table.name}`)}
     (${[...columns, '_part text', '_is_newer boolean'].join(', ')}) on commit delete rows`;
 };

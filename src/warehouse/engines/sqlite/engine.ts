@@ -6,7 +6,9 @@ import knex, { type Knex } from 'knex';
 import PQueue from 'p-queue';
 import { z } from 'zod';
 import { Fatal } from '../../../core/errors.ts';
-import type { Engine, EngineKind, StoreOptions, Transaction } from '../../engine.ts';
+import type { Engine, EngineKind, Row, StoreOptions, Transaction } from '../../engine.ts';
+import { dayFigures } from '../../load/event-days.ts';
+import { noDay, withDaysOf } from '../../load/local-days.ts';
 import type { Table } from '../../schema/table.ts';
 import { rowsText, storable, storeStatement } from '../store-statement.ts';
 import { sqliteDdl } from './ddl.ts';
@@ -45,14 +47,19 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
   const turns = new PQueue({ concurrency: 1 });
   /** A pool must not be destroyed under a read, which would then wait forever for a connection. */
   const reads = new PQueue();
+  let dayOf = noDay;
+  const encode = (table: Table, rows: readonly Row[]): SqliteRows => encodeRows(table, rows, dayOf);
+  const figures = dayFigures(writer, sqliteDdl.dialect);
   const tx: Transaction = {
     sql: writer,
-    load: (table, rows, metadata) => load(writer, table, [encodeRows(table, rows)], metadata),
-    loadEncoded: (table, encoded, metadata) => load(writer, table, encoded as SqliteRows[], metadata),
+    load: (table, rows, metadata) => figures.afterLoad(load(writer, table, [encode(table, rows)], metadata)),
+    loadEncoded: (table, encoded, metadata) =>
+      figures.afterLoad(load(writer, table, withDaysOf(dayOf, table, encoded as SqliteRows[], encode), metadata)),
     store: (table, rows, options) => store(writer, table, rows, options),
     hasPresent: (table, range) => hasPresent(writer, table, range),
     countPresent: (table, range) => countPresent(writer, table, range),
-    markMissing: (table, range, seen, metadata) => markMissing(writer, table, range, seen, metadata),
+    markMissing: (table, range, seen, metadata) =>
+      figures.afterMark(table, range, markMissing(writer, table, range, seen, metadata)),
   };
 
   const plainErrors = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -66,7 +73,10 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
   return {
     name: 'sqlite',
     ...sqliteDdl,
-    encodeRows,
+    useLocalDays(days) {
+      dayOf = days;
+    },
+    encodeRows: encode,
     // A heartbeat or a claim must not wait behind the loads of all workers.
     write: (work, { isLong = false } = {}) =>
       turns.add(() => plainErrors(() => transact(writer, () => work(tx))), { priority: isLong ? 0 : 1 }),

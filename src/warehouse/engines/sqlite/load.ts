@@ -2,26 +2,47 @@
 // them, in which SQLite is idle, and does not report how many rows a statement wrote.
 import { promisify } from 'node:util';
 import type { Knex } from 'knex';
-import type { EncodedRows, LoadCounts, LoadMetadata, Row, RowRange } from '../../engine.ts';
+import type { DayOf, EncodedRows, LoadMetadata, Row, RowRange, Scalar } from '../../engine.ts';
+import { eventDaysOf, hasDayFigures, type Loaded, unionOf } from '../../load/event-days.ts';
+import { daysOf, noDay } from '../../load/local-days.ts';
 import { StaleRead } from '../../load/stale-read.ts';
 import { quote, rowFields, type Table } from '../../schema/table.ts';
 import { countRows, rowBatches } from '../row-batches.ts';
 import { decodeFractions, encodeFractions } from './numbers.ts';
-import { batchStatements, isUnseen, presentIn, updateCounter } from './upsert.ts';
+import { batchStatements, isUnseen, presentIn, RESET_COUNTER, updateCounter } from './upsert.ts';
 
 export interface SqliteRows extends EncodedRows {
   /** JSON of the rows, without the brackets of the list, so that the texts of several loads can be joined. */
   readonly text: string;
 }
 
-export function encodeRows(table: Table, rows: readonly Row[]): SqliteRows {
-  const reals = rowFields(table).flatMap(({ type }, position) => (type === 'real' ? [position] : []));
-  const text = JSON.stringify(encodeFractions(rows, reals)).slice(1, -1);
+export function encodeRows(table: Table, rows: readonly Row[], dayOf: DayOf = noDay): SqliteRows {
+  const fields = rowFields(table);
+  const reals = fields.flatMap(({ type }, position) => (type === 'real' ? [position] : []));
+  const days = daysOf(table, rows, dayOf);
+  const dated = days === undefined ? rows : rows.map((row, index) => [...row, days[index] ?? null]);
+  const text = JSON.stringify(encodeFractions(dated, reals)).slice(1, -1);
+  const read = (): unknown[][] => JSON.parse(`[${text}]`);
   return {
     count: rows.length,
+    dayOf,
+    eventDays: days !== undefined && hasDayFigures(table) ? eventDaysOf(rows, days) : undefined,
     text,
-    rows: () => decodeFractions(JSON.parse(`[${text}]`) as unknown[][], reals),
+    rows: () =>
+      decodeFractions(
+        read().map((row) => row.slice(0, fields.length)),
+        reals,
+      ),
   };
+}
+
+interface LoadCounter {
+  updated: number;
+  stale: number;
+  /** The first and last day that updated rows had before, empty if there was none; and whether one changed its vehicle. */
+  first_day: string;
+  last_day: string;
+  is_moved: number;
 }
 
 interface Connection {
@@ -31,7 +52,7 @@ interface Connection {
     bindings: Record<string, string>,
     done: (this: { changes: number }, error: Error | null) => void,
   ): void;
-  get(statement: string, done: (error: Error | null, row: { updated: number; stale: number }) => void): void;
+  get(statement: string, done: (error: Error | null, row: LoadCounter) => void): void;
 }
 
 /** Returns how many rows the statement inserted or updated. */
@@ -50,13 +71,13 @@ export async function load(
   table: Table,
   encoded: readonly SqliteRows[],
   { readAt, at, runId }: LoadMetadata,
-): Promise<LoadCounts> {
+): Promise<Loaded> {
   const connection: Connection = await sql.client.acquireConnection();
   try {
     // Both statements are queued at once; the driver runs them in order.
     await Promise.all([
       promisify(connection.exec).call(connection, updateCounter(table)),
-      run(connection, 'update temp.load_counter set updated = 0, stale = 0, read_at = :readAt', { ':readAt': readAt }),
+      run(connection, RESET_COUNTER, { ':readAt': readAt }),
     ]);
     let rows = 0;
     let changed = 0;
@@ -67,10 +88,13 @@ export async function load(
       changed += wrote;
       rows += countRows(batch);
     }
-    const count = 'select updated, stale from temp.load_counter';
-    const { updated, stale } = await promisify(connection.get).call(connection, count);
+    const counter = await promisify(connection.get).call(connection, 'select * from temp.load_counter');
+    const { updated, stale, first_day, last_day, is_moved } = counter;
     if (stale > 0) throw new StaleRead(table.name, stale);
-    return { inserted: changed - updated, updated, unchanged: rows - changed };
+    const vehicles = is_moved === 1 ? undefined : new Set<Scalar>();
+    const before = first_day > last_day ? undefined : { vehicles, first: first_day, last: last_day };
+    const eventDays = unionOf([...encoded.map((each) => each.eventDays), before]);
+    return { inserted: changed - updated, updated, unchanged: rows - changed, eventDays };
   } finally {
     sql.client.releaseConnection(connection);
   }

@@ -1,7 +1,16 @@
 // The SQLite statements of the loader. A batch is bound as one JSON text and unpacked by jsonb_each, so it is one
 // statement regardless of its size. Positional arrays keep the text short.
 import type { RowRange } from '../../engine.ts';
-import { type Column, comparedColumns, quote, revisedFigures, rowFields, type Table } from '../../schema/table.ts';
+import { hasDayFigures } from '../../load/event-days.ts';
+import {
+  type Column,
+  comparedColumns,
+  loadedFields,
+  quote,
+  revisedFigures,
+  rowFields,
+  type Table,
+} from '../../schema/table.ts';
 import { numberAt } from './numbers.ts';
 
 const extracted = ({ type }: Column, position: number): string => {
@@ -13,7 +22,7 @@ const extracted = ({ type }: Column, position: number): string => {
 
 /** Binds :rows (JSON), :at and :run. Does not write a row that equals the stored one. */
 function upsertStatement(table: Table): string {
-  const fields = rowFields(table);
+  const fields = loadedFields(table);
   const names = fields.map(({ name }) => quote(name));
   const content = fields.filter(({ name }) => !table.key.includes(name)).map(({ name }) => quote(name));
   const compared = comparedColumns(table);
@@ -34,18 +43,28 @@ function upsertStatement(table: Table): string {
  * updates of rows that were written after the read began.
  */
 export function updateCounter(table: Table): string {
+  const days = hasDayFigures(table) ? `, ${DAY_COUNTERS}` : '';
   return `
     create temp trigger if not exists ${quote(`count_${table.name}`)} after update on main.${quote(table.name)}
     begin
       update temp.load_counter set updated = updated + 1,
-        stale = stale + (old._changed_at > read_at and old._changed_at <= new._changed_at);
+        stale = stale + (old._changed_at > read_at and old._changed_at <= new._changed_at)${days};
     end`;
 }
 
 export const COUNTER_TABLE = `
   create temp table if not exists load_counter
-    (updated integer not null, stale integer not null, read_at text not null);
-  insert into temp.load_counter values (0, 0, '')`;
+    (updated integer, stale integer, read_at text, first_day text, last_day text, is_moved integer);
+  insert into temp.load_counter (updated) values (0)`;
+
+/** No day yet: any day is before `~` and after the empty text. */
+export const RESET_COUNTER =
+  "update temp.load_counter set updated = 0, stale = 0, read_at = :readAt, first_day = '~', last_day = '', is_moved = 0";
+
+/** An update may take an event from another day or vehicle, whose figures change too. */
+const DAY_COUNTERS = `
+        first_day = min(first_day, coalesce(old._day, '~')), last_day = max(last_day, coalesce(old._day, '')),
+        is_moved = is_moved or old.vehicle_id is not new.vehicle_id`;
 
 /** The statements of each batch, in order; the last one writes the rows. Binds :rows (JSON), :at and :run. */
 export const batchStatements = (table: Table): string[] => [

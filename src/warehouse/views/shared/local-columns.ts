@@ -1,8 +1,9 @@
 // Columns of local time for views. The offset of the configured zone comes from time_zone_offset, so that both engines give
 // the same result, whatever time zones they support.
-import { date, instant, integer, local, type ViewColumnDraft } from '../../schema/view.ts';
+import { instant, integer, local, type ViewColumnDraft } from '../../schema/view.ts';
 
-const offsetAt = (at: string): string =>
+/** The offset of the configured zone at an instant, in seconds. */
+export const offsetAt = (at: string): string =>
   `(select zone.offset_seconds from time_zone_offset as zone where zone.from_at <= ${at}
     order by zone.from_at desc limit 1)`;
 
@@ -11,9 +12,6 @@ export const atAndLocal = (name: string, what: string, at: string): Record<strin
   [`${name}_at`]: instant(`When ${what}, UTC.`, at),
   [`${name}_local`]: local(`When ${what}, local time.`, ({ localTime }) => localTime(at, offsetAt(at))),
 });
-
-export const localDay = (meaning: string, at: string): ViewColumnDraft =>
-  date(meaning, (dialect) => dialect.localDay(at, offsetAt(at)));
 
 export const localHour = (meaning: string, at: string): ViewColumnDraft =>
   integer(meaning, (dialect) => dialect.localHour(at, offsetAt(at)));

@@ -4,6 +4,7 @@ import { isJsonObject } from '../../../../core/glossary.ts';
 import { withoutFields } from '../../../../fleet/cut-record.ts';
 import { routePlans } from '../../../../fleet/endpoints/route-plans.ts';
 import { routePoint as routePointCall } from '../../../../fleet/endpoints/route-point.ts';
+import { toInstant } from '../../../../fleet/instants.ts';
 import { routePlan } from '../../../../warehouse/tables/route-plan.ts';
 import { routePoint } from '../../../../warehouse/tables/route-point.ts';
 import { routePointExecution } from '../../../../warehouse/tables/route-point-execution.ts';
@@ -23,11 +24,11 @@ const listIn = (record: unknown, field: string): unknown[] => {
 const below = (
   records: readonly unknown[],
   field: string,
-  link: (parent: Fields, position: number) => Fields,
+  link: (parent: Fields, position: number, element: Fields) => Fields,
 ): unknown[] =>
   records.flatMap((record) =>
     listIn(record, field).map((element, position) =>
-      isJsonObject(element) && isJsonObject(record) ? { ...element, ...link(record, position) } : element,
+      isJsonObject(element) && isJsonObject(record) ? { ...element, ...link(record, position, element) } : element,
     ),
   );
 
@@ -37,8 +38,15 @@ const header = (record: unknown, ...lists: string[]): unknown => {
   return withoutFields(record, (name, value) => lists.includes(name) && Array.isArray(value));
 };
 
+/** The start of a plan to the millisecond. */
+const startOf = (value: unknown): string | null =>
+  (typeof value === 'string' && toInstant(value)?.replace(/(\.\d{3})\d+/, '$1')) || null;
+
 function levels(plans: readonly unknown[]) {
-  const points = below(plans, 'route_points', ({ id }) => ({ route_plan_id: id }));
+  const points = below(plans, 'route_points', ({ id, date_time_start }, _, { time_scheduled }) => ({
+    route_plan_id: id,
+    plan_start: time_scheduled == null ? startOf(date_time_start) : null,
+  }));
   const executions = below(points, 'routes_info', ({ id }) => ({ route_point_id: id }));
   const items = below(points, 'route_point_items', ({ id }, position) => ({ route_point_id: id, position }));
   return { points, executions, items };

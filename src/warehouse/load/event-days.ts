@@ -1,0 +1,91 @@
+// Keeps event_day in step with event: a transaction that changes events calls this for the vehicles and days that it may
+// have changed, and their figures are written again.
+import type { Knex } from 'knex';
+import type { EventDays, LoadCounts, RowRange, Scalar } from '../engine.ts';
+import type { Dialect } from '../schema/dialect.ts';
+import { recordColumns, type Table } from '../schema/table.ts';
+import { event } from '../tables/event.ts';
+
+export const hasDayFigures = (table: Table): boolean => table === event;
+
+const VEHICLE_AT = recordColumns(event).findIndex(({ name }) => name === 'vehicle_id');
+const DAY_MS = 86_400_000;
+export const ALL_DAYS: EventDays = { first: '0001-01-01', last: '9999-12-31' };
+
+/** The vehicles and days of rows that are about to be loaded; undefined if no row has a day. */
+export function eventDaysOf(rows: readonly (readonly Scalar[])[], days: readonly Scalar[]): EventDays | undefined {
+  const vehicles = new Set<Scalar>();
+  let [first, last] = ['', ''];
+  for (const [index, day] of days.entries()) {
+    if (typeof day !== 'string') continue;
+    vehicles.add(rows[index]?.[VEHICLE_AT] ?? null);
+    if (first === '' || day < first) first = day;
+    if (day > last) last = day;
+  }
+  return first === '' ? undefined : { vehicles, first, last };
+}
+
+/** All that any of `parts` contains, and more. */
+export function unionOf(parts: readonly (EventDays | undefined)[]): EventDays | undefined {
+  const known = parts.filter((part) => part !== undefined);
+  if (known.length === 0) return undefined;
+  const isAll = known.some(({ vehicles }) => vehicles === undefined);
+  return {
+    vehicles: isAll ? undefined : new Set(known.flatMap(({ vehicles }) => [...(vehicles ?? [])])),
+    first: known.map(({ first }) => first).reduce((a, b) => (a < b ? a : b)),
+    last: known.map(({ last }) => last).reduce((a, b) => (a > b ? a : b)),
+  };
+}
+
+/** The vehicles and days of a range, in any time zone. */
+export function eventDaysIn({ vehicle_id, begin_date }: RowRange): EventDays {
+  const vehicles = vehicle_id !== undefined && 'in' in vehicle_id ? new Set<Scalar>(vehicle_id.in) : undefined;
+  if (begin_date === undefined || !('from' in begin_date)) return { ...ALL_DAYS, vehicles };
+  return { vehicles, first: shifted(begin_date.from, -1), last: shifted(begin_date.to, 1) };
+}
+
+const shifted = (day: string, days: number): string =>
+  new Date(Date.parse(day.slice(0, 10)) + days * DAY_MS).toISOString().slice(0, 10);
+
+/** The result of a load. `eventDays` are those that it may have changed. */
+export type Loaded = LoadCounts & { eventDays: EventDays | undefined };
+
+/** Writes the figures in the transaction of `sql`, after a load or a mark that changed any row. */
+export const dayFigures = (sql: Knex, dialect: Dialect) => ({
+  async afterLoad(loading: Promise<Loaded>): Promise<LoadCounts> {
+    const { eventDays, ...counts } = await loading;
+    if (eventDays !== undefined && counts.inserted + counts.updated > 0) await writeEventDays(sql, dialect, eventDays);
+    return counts;
+  },
+  async afterMark(table: Table, range: RowRange, marking: Promise<number>): Promise<number> {
+    const marked = await marking;
+    if (marked > 0 && hasDayFigures(table)) await writeEventDays(sql, dialect, eventDaysIn(range));
+    return marked;
+  },
+});
+
+/** More vehicles than this are found by the day alone. */
+const MOST_VEHICLES = 500;
+
+export async function writeEventDays(sql: Knex, { secondsBetween }: Dialect, days: EventDays): Promise<void> {
+  const { vehicles, first, last } = days;
+  const some = vehicles === undefined || vehicles.size > MOST_VEHICLES ? undefined : [...vehicles];
+  const marks = (some ?? []).map(() => '?').join(', ');
+  const ids = (some ?? []).map((id) => id ?? 0);
+  const cells = `day between ? and ?${some === undefined ? '' : ` and vehicle_id in (${marks})`}`;
+  await sql.raw(`delete from event_day where ${cells}`, [first, last, ...ids]);
+  // The bounds of begin_date find the rows of some vehicles by their index; `_day` decides.
+  const none = some?.includes(null) ? ' or vehicle_id is null' : '';
+  const byVehicle = `(vehicle_id in (${marks})${none}) and begin_date >= ? and begin_date < ? and _day`;
+  const rows = some === undefined ? '_day' : byVehicle;
+  const bounds =
+    some === undefined ? [] : [...ids, `${shifted(first, -1)}T00:00:00.000Z`, `${shifted(last, 2)}T00:00:00.000Z`];
+  const present = (figure: string): string => `coalesce(sum(case when _missing_since is null then ${figure} end), 0)`;
+  await sql.raw(
+    `insert into event_day (day, vehicle_id, event_category, events, duration_seconds, distance_metres, stored_events, changed_at)
+     select _day, coalesce(vehicle_id, 0), event_category, ${present('1')},
+       ${present(secondsBetween('begin_date', 'end_date'))}, ${present('distance')}, count(*), max(_changed_at)
+     from event where ${rows} between ? and ? group by _day, coalesce(vehicle_id, 0), event_category`,
+    [...bounds, first, last],
+  );
+}

@@ -1,0 +1,95 @@
+// event_day has the figures of the events, whatever changes them; and rows have the local day of the configured zone.
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Engine, Row } from '../../src/warehouse/engine.ts';
+import { rowMapping } from '../../src/warehouse/load/row-mapping.ts';
+import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
+import { deleteOutdated } from '../../src/warehouse/maintenance/retention.ts';
+import { event } from '../../src/warehouse/tables/event.ts';
+import { engineCases } from '../support/engines.ts';
+import { metadataAt } from '../support/load-metadata.ts';
+import { stopPostgres } from '../support/postgres.ts';
+import { openViews, query, type ViewPlace } from '../support/view-place.ts';
+
+afterAll(stopPostgres);
+
+const NOW = Date.parse('2026-03-20T00:00:00.000Z');
+
+/** Midnight in Sao Paulo is at 03:00 UTC. */
+const record = (id: number, begin: string, minutes = 10, vehicleId = 7) => ({
+  event_category: 2,
+  id,
+  begin_date: `2026-${begin}:00.000Z`,
+  end_date: new Date(Date.parse(`2026-${begin}:00.000Z`) + minutes * 60_000).toISOString(),
+  distance: 100,
+  vehicle: { id: vehicleId },
+});
+
+const rowOf = (id: number, begin: string, minutes?: number, vehicleId?: number): Row =>
+  (rowMapping(event)(record(id, begin, minutes, vehicleId) as never) as { row: Row }).row;
+
+const figures = (engine: Engine) =>
+  query(engine, 'select day, vehicle_id, events, duration_seconds, distance_metres from bi_event_day order by 1, 2');
+
+const counted = (engine: Engine) =>
+  query(
+    engine,
+    `select day, vehicle_id, cast(count(*) as integer) as events, cast(sum(duration_seconds) as integer) as duration_seconds,
+       cast(sum(distance_metres) as integer) as distance_metres
+     from bi_event group by day, vehicle_id order by 1, 2`,
+  );
+
+describe.each(engineCases)('the days of events on $name', (engineCase) => {
+  const load = ({ engine }: ViewPlace, at: string, ...rows: Row[]) =>
+    engine.write((tx) => tx.load(event, rows, metadataAt('run', `2026-03-${at}T00:00:00.000Z`)));
+
+  it('follow every change of the events', async () => {
+    const place = await openViews(engineCase);
+    const { engine } = place;
+    await load(place, '12', rowOf(1, '03-10T02:59'), rowOf(2, '03-10T03:00'), rowOf(3, '03-10T04:00'));
+    expect(await figures(engine)).toEqual([
+      { day: '2026-03-09', vehicle_id: 7, events: 1, duration_seconds: 600, distance_metres: 100 },
+      { day: '2026-03-10', vehicle_id: 7, events: 2, duration_seconds: 1_200, distance_metres: 200 },
+    ]);
+    // One event lasts longer, one moves to an earlier month, one to another vehicle; unchanged and new ones beside them.
+    await load(place, '13', rowOf(1, '03-10T02:59', 20), rowOf(2, '02-10T03:00'), rowOf(4, '03-11T12:00'));
+    await load(place, '14', rowOf(3, '03-10T04:00', 10, 8), rowOf(4, '03-11T12:00'));
+    expect(await figures(engine)).toEqual(await counted(engine));
+    expect(await figures(engine)).toMatchObject([
+      { day: '2026-02-10', vehicle_id: 7, events: 1 },
+      { day: '2026-03-09', vehicle_id: 7, duration_seconds: 1_200 },
+      { day: '2026-03-10', vehicle_id: 8 },
+      { day: '2026-03-11', vehicle_id: 7 },
+    ]);
+    const march = { from: '2026-03-01T00:00:00.000Z', to: '2026-04-01T00:00:00.000Z' };
+    const range = { vehicle_id: { in: [7] }, begin_date: march };
+    await engine.write((tx) => tx.markMissing(event, range, [[2, 4]], metadataAt('run', '2026-03-15T00:00:00.000Z')));
+    expect(await figures(engine)).toEqual(await counted(engine));
+    expect((await figures(engine)).map(({ day }) => day)).toEqual(['2026-02-10', '2026-03-10', '2026-03-11']);
+    await deleteOutdated(engine, event, '2026-03-10T12:00:00.000Z', () => false);
+    expect(await figures(engine)).toEqual(await counted(engine));
+    expect((await figures(engine)).map(({ day }) => day)).toEqual(['2026-03-11']);
+  });
+
+  it('move with the time zone, also for rows that were read before and stored after the change', async () => {
+    const place = await openViews(engineCase);
+    const { engine } = place;
+    await load(place, '12', rowOf(1, '03-10T02:59'));
+    const read = engine.encodeRows(event, [rowOf(2, '03-10T02:59')]);
+    await fillLocalTime(engine, 'Asia/Tokyo', NOW);
+    await engine.write((tx) => tx.loadEncoded(event, [read], metadataAt('run', '2026-03-13T00:00:00.000Z')));
+    expect(await figures(engine)).toMatchObject([{ day: '2026-03-10', events: 2 }]);
+  });
+
+  it('are filled in for rows of a version that did not store the day', async () => {
+    const place = await openViews(engineCase);
+    const { engine } = place;
+    await load(place, '12', rowOf(1, '03-10T02:59'));
+    await engine.write(async ({ sql }) => {
+      await sql('event').update({ _day: null });
+      await sql('event_day').delete();
+    });
+    await fillLocalTime(engine, 'America/Sao_Paulo', NOW);
+    expect(await query(engine, 'select day from bi_event')).toEqual([{ day: '2026-03-09' }]);
+    expect(await figures(engine)).toEqual(await counted(engine));
+  });
+});
