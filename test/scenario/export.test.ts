@@ -10,6 +10,7 @@ import { csv } from '../../src/warehouse/export/csv-format.ts';
 import { type ExportRequest, exportTables } from '../../src/warehouse/export/export.ts';
 import { type Exportable, exportables } from '../../src/warehouse/export/exportable.ts';
 import { parquet } from '../../src/warehouse/export/parquet-format.ts';
+import { ALL_DAYS, writeEventDays } from '../../src/warehouse/load/event-days.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import type { ViewColumnType } from '../../src/warehouse/schema/view.ts';
 import type { EngineName } from '../support/engines.ts';
@@ -50,13 +51,13 @@ const filesOf = ({ name, month }: Exportable, folder: string): string =>
 
 async function filledRig(engine: EngineName = 'sqlite'): Promise<Rig> {
   const rig = await openRig(START, { vehicles: 6 }, { engine });
+  await fillLocalTime(rig.engine, 'America/Sao_Paulo', rig.clock.now());
   await rig.run('pull-vehicles');
   await rig.run('pull-drivers');
   await rig.run('pull-route-plans', { since: '3d' });
   await rig.run('pull-events', { since: '5d' });
   await rig.run('pull-daily-summaries', { since: '3d' });
   await rig.run('pull-checklists', { since: '3d' });
-  await fillLocalTime(rig.engine, 'America/Sao_Paulo', rig.clock.now());
   return rig;
 }
 
@@ -117,13 +118,13 @@ describe('an export', () => {
     },
   );
 
-  it('partitions events by month, and gives the month as a column to readers of partitions', async () => {
+  it('partitions events by local month, and gives the month as a column to readers of partitions', async () => {
     const rig = await filledRig();
     const { folder, run } = exporting(rig, { what: exportables.filter(({ name }) => name === 'event') });
     await run();
     const [inFiles, inTable] = await Promise.all([
       ask(`select month, count(*)::int as n from '${folder}/event/*/*.parquet' group by month order by month`),
-      rig.rows(`select substr(begin_date, 1, 7) as month, count(*) as n from event group by 1 order by 1`),
+      rig.rows(`select substr(_day, 1, 7) as month, count(*) as n from event group by 1 order by 1`),
     ]);
     expect(inFiles.map(({ month }) => month)).toEqual(['2026-02', '2026-03']);
     expect(inFiles).toEqual(inTable);
@@ -152,12 +153,41 @@ describe('an export', () => {
     expect(await ask(`select count(*)::int as n from '${folder}/event/*/*.parquet'`)).toEqual([{ n }]);
   });
 
+  it.each<EngineName>(['sqlite', 'postgres'])('writes only the months of views that changed, on %s', async (engine) => {
+    const rig = await filledRig(engine);
+    const what = exportables.filter(({ name, month }) => month !== null && name.startsWith('bi_'));
+    const { folder, run } = exporting(rig, { what });
+    await run();
+    // Until the months are over, the stops of bi_delivery may become overdue.
+    await rig.clock.advance(90 * DAY);
+    await run();
+    const rows = async () => Object.fromEntries((await run()).map(({ table, written }) => [table, written]));
+    const none = { bi_checklist_answer: 0, bi_delivery: 0, bi_event: 0, bi_route_plan: 0 };
+    expect(await rows()).toEqual(none);
+    const changed = new Date(rig.clock.now() - 2 * HOUR).toISOString();
+    const change = async (table: string, values: object) => {
+      const { id } = await rig.engine.read((sql) => sql(table).orderBy('id', 'desc').first('id'));
+      await rig.engine.write(({ sql }) => sql(table).where({ id }).update(values));
+    };
+    await change('route_point_execution', { return_date: changed, _changed_at: changed });
+    // A stop may be counted in the plan of the month before.
+    expect(await rows()).toEqual({ ...none, bi_delivery: 2, bi_route_plan: 1 });
+    await change('vehicle', { hodometer: 1, _changed_at: changed });
+    expect(await rows()).toEqual(none);
+    await change('vehicle', { title: 'RENAMED', _changed_at: changed });
+    expect((await rows()).bi_event).toBe(2);
+    const titles = `select count(*) filter (vehicle_title = 'RENAMED')::int as n from '${folder}/bi_event/*/*.parquet'`;
+    const [{ n } = {}] = await rig.rows(`select count(*) as n from bi_event where vehicle_title = 'RENAMED'`);
+    expect(await ask(titles)).toEqual([{ n }]);
+  });
+
   it('follows deletions: a deleted month has no file, a smaller one is rewritten', async () => {
     const rig = await filledRig();
     const what = exportables.filter(({ name }) => name === 'event');
     const { folder, run } = exporting(rig, { what });
     await run();
-    await rig.engine.write(({ sql }) => sql('event').where('begin_date', '<', '2026-03-02').delete());
+    await rig.engine.write(({ sql }) => sql('event').where('_day', '<', '2026-03-02').delete());
+    await rig.engine.write(({ sql }) => writeEventDays(sql, rig.engine.dialect, ALL_DAYS));
     await rig.clock.advance(2 * DAY);
     expect(await run()).toEqual([expect.objectContaining({ written: 1, kept: 0 })]);
     const months = await ask(`select distinct month from '${folder}/event/*/*.parquet'`);

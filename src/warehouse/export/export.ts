@@ -11,7 +11,7 @@ import type { Engine, Scan } from '../engine.ts';
 import { quote } from '../schema/table.ts';
 import type { Exportable } from './exportable.ts';
 import { readManifest, type TableManifest, writeManifest } from './manifest.ts';
-import { type Part, partsOf } from './parts.ts';
+import { type Part, partsOf, sharedState, shiftMonth } from './parts.ts';
 import type { FileFormat } from './table-file.ts';
 
 export interface ExportRequest {
@@ -33,6 +33,7 @@ export interface ExportedTable {
 
 /** A row gets its timestamp before its commit, so it may appear later than its timestamp says. */
 const COMMIT_MARGIN_MS = 3_600_000;
+const DAY_MS = 86_400_000;
 
 export async function exportTables(engine: Engine, request: ExportRequest): Promise<ExportedTable[]> {
   try {
@@ -58,22 +59,27 @@ async function writeTables(engine: Engine, request: ExportRequest): Promise<Expo
   const manifest = await readManifest(folder, format.extension);
   return engine.snapshot(async (scan) => {
     const planned = await planParts(scan, request, manifest.tables);
-    const all = planned.reduce((sum, { writes }) => sum + rowsOf(writes), 0);
+    const all = planned.reduce((sum, { writes }) => writes.reduce((rows, part) => rows + part.sourceRows, sum), 0);
     let done = 0;
     const results: ExportedTable[] = [];
     for (const { table, parts, writes } of planned) {
+      const rows = new Map(parts.map(({ name }) => [name, manifest.tables[table.name]?.parts[name]?.rows ?? 0]));
       for (const part of writes) {
-        await writePart(scan, table, part, request, (rows) => {
-          done += rows;
-          request.onProgress(done, all);
+        let written = 0;
+        await writePart(scan, table, part, request, (count) => {
+          written += count;
+          request.onProgress(Math.min(done + written, all), all);
         });
+        rows.set(part.name, written);
+        done += part.sourceRows;
+        request.onProgress(Math.min(done, all), all);
       }
-      await removeEmptyMonths(table, parts, request);
-      manifest.tables[table.name] = manifestOf(table, parts, request);
+      await removeOtherFiles(table, parts, request);
+      manifest.tables[table.name] = manifestOf(table, parts, rows, request);
       await writeManifest(folder, manifest);
       results.push({
         table: table.name,
-        rows: rowsOf(parts),
+        rows: [...rows.values()].reduce((sum, count) => sum + count, 0),
         written: writes.length,
         kept: parts.length - writes.length,
       });
@@ -84,35 +90,46 @@ async function writeTables(engine: Engine, request: ExportRequest): Promise<Expo
 
 async function planParts(scan: Scan, request: ExportRequest, known: Record<string, TableManifest>) {
   const { what, full } = request;
+  const shared = await sharedState(scan);
   const planned = [];
   for (const table of what) {
-    const parts = await partsOf(scan, table);
+    const parts = await partsOf(scan, table, shared);
     const before = known[table.name];
-    const isSame = (part: Part): boolean =>
-      !full && before !== undefined && isUnchanged(table, part, before) && existsSync(pathOf(table, part, request));
-    planned.push({ table, parts, writes: parts.filter((part) => !isSame(part)) });
+    const changed = new Set(
+      parts
+        .filter((part) => before === undefined || !isUnchanged(table, part, before))
+        .flatMap(({ name }) => (table.isLive ? [shiftMonth(name, -1), name, shiftMonth(name, 1)] : [name])),
+    );
+    const isDue = (part: Part): boolean => full || changed.has(part.name) || !existsSync(pathOf(table, part, request));
+    planned.push({ table, parts, writes: parts.filter(isDue) });
   }
   return planned;
 }
 
-function isUnchanged(table: Exportable, part: Part, before: TableManifest): boolean {
-  if (table.changed === null || part.changedAt === null) return false;
-  const since = Date.parse(before.read_at) - COMMIT_MARGIN_MS;
+function isUnchanged(table: Exportable, { name, state, changedAt }: Part, before: TableManifest): boolean {
+  if (state === null || changedAt === null) return false;
+  const since = isoInstant(Date.parse(before.read_at) - COMMIT_MARGIN_MS);
+  // The day of margin is for the time zone.
+  const isPast = !table.isLive || isoInstant(Date.parse(before.read_at) - DAY_MS) >= shiftMonth(name, 1);
   return (
-    before.parts[part.name]?.rows === part.rows &&
-    before.parts[part.name]?.changed_at === part.changedAt &&
-    Date.parse(part.changedAt) < since &&
+    isPast &&
+    before.parts[name]?.state === state &&
+    changedAt < since &&
     before.columns.join() === namesOf(table).join()
   );
 }
 
-const rowsOf = (parts: readonly Part[]): number => parts.reduce((sum, { rows }) => sum + rows, 0);
 const namesOf = ({ columns }: Exportable): string[] => columns.map(({ name }) => name);
 
-const manifestOf = (table: Exportable, parts: readonly Part[], { nowMs }: ExportRequest): TableManifest => ({
+const manifestOf = (
+  table: Exportable,
+  parts: readonly Part[],
+  rows: ReadonlyMap<string, number>,
+  { nowMs }: ExportRequest,
+): TableManifest => ({
   columns: namesOf(table),
   read_at: isoInstant(nowMs),
-  parts: Object.fromEntries(parts.map(({ name, rows, changedAt }) => [name, { rows, changed_at: changedAt }])),
+  parts: Object.fromEntries(parts.map(({ name, state }) => [name, { rows: rows.get(name) ?? 0, state }])),
 });
 
 /** `vehicle.parquet`, or for a partitioned table `event/month=2026-03/event.parquet`, as partition-aware readers expect. */
@@ -143,9 +160,10 @@ async function writePart(
   await publishFile(draft, path);
 }
 
-/** Removes the files of months without rows. */
-async function removeEmptyMonths(table: Exportable, parts: readonly Part[], { folder }: ExportRequest) {
+/** Removes the files of months without rows, and the single file of a version that did not partition the table. */
+async function removeOtherFiles(table: Exportable, parts: readonly Part[], { folder, format }: ExportRequest) {
   if (table.month === null) return;
+  await rm(join(folder, `${table.name}.${format.extension}`), { force: true });
   const names = new Set(parts.map(({ name }) => `month=${name}`));
   const present = await readdir(join(folder, table.name)).catch(() => [] as string[]);
   for (const name of present.filter((each) => each.startsWith('month=') && !names.has(each))) {

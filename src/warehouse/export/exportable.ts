@@ -1,9 +1,9 @@
-// The views and tables that can be exported: those that BI reads. Large tables are partitioned by month, so that a later
-// export writes only the months that changed.
+// The views and tables that can be exported: those that BI reads. Large ones are partitioned by local month, so that a
+// later export writes only the months that changed.
 import { tables } from '../schema/catalog.ts';
 import { lookups } from '../schema/lookups.ts';
 import type { Table } from '../schema/table.ts';
-import type { ViewColumnType } from '../schema/view.ts';
+import type { View, ViewColumnType } from '../schema/view.ts';
 import { views } from '../schema/view-catalog.ts';
 
 export interface ExportColumn {
@@ -16,10 +16,17 @@ export interface Exportable {
   readonly columns: readonly ExportColumn[];
   /** Sort order of the rows. */
   readonly key: readonly string[];
-  /** Column with the last change of a row; null for none. */
-  readonly changed: string | null;
-  /** Column whose month partitions the table; null if it is one part. */
+  /** Local day whose month partitions the table; null if it is one part. */
   readonly month: string | null;
+  /**
+   * Queries of the rows that it shows: `day` (null if it is one part), `n` and `changed_at` of any group of rows. A part is
+   * unchanged while their sum and maximum are. Empty if that is not known: then it is written every time.
+   */
+  readonly sources: readonly string[];
+  /** Shows names of vehicles, drivers and codes, whose changes `sources` does not have. */
+  readonly hasNames: boolean;
+  /** A row may change with time alone until its month is over, and with the rows of a neighbouring month. */
+  readonly isLive: boolean;
 }
 
 /** Control tables with history of the service's data. The other control tables are for operations. */
@@ -28,15 +35,63 @@ const HISTORY_TABLES = ['status_change', 'daily_summary_revision'];
 const isForBi = (table: Table): boolean =>
   table.kind === 'base' || HISTORY_TABLES.includes(table.name) || lookups.some((lookup) => lookup.table === table);
 
-const exportedTables = tables.filter(isForBi).map(({ name, columns, key, kind, partitionBy }) => ({
-  name,
-  columns,
-  key,
-  changed: kind === 'base' ? '_changed_at' : null,
-  month: partitionBy,
-}));
+const grouped = (day: string, changedAt: string, from: string): string =>
+  `select ${day} as day, count(*) as n, max(${changedAt}) as changed_at from ${from}${day === 'null' ? '' : ` group by ${day}`}`;
 
-/** Views have no time of change, so they are written every time. */
-const exportedViews = views.map(({ name, columns, key }) => ({ name, columns, key, changed: null, month: null }));
+/** event_day knows the events of each day, so that the events themselves need not be read. */
+const EVENT_SOURCES = [
+  'select day, sum(stored_events) as n, max(changed_at) as changed_at from event_day group by day',
+  grouped('null', '_changed_at', 'event where _day is null'),
+];
+
+const exportedTables = tables.filter(isForBi).map((table): Exportable => {
+  const day = table.dayOf.length > 0 ? '_day' : null;
+  const own = table.kind === 'base' ? [grouped(day ?? 'null', '_changed_at', table.name)] : [];
+  const sources = table.name === 'event' ? EVENT_SOURCES : own;
+  return { ...table, month: day, sources, hasNames: false, isLive: false };
+});
+
+const PLAN_OF_POINT = 'join route_plan as plan on plan.id = point.route_plan_id';
+const POINT_OF_DONE = 'join route_point as point on point.id = done.route_point_id';
+
+/** The rows behind the large views. The others are small, or say how things are now. */
+const VIEW_SOURCES: Readonly<Record<string, readonly string[]>> = {
+  bi_event: EVENT_SOURCES,
+  bi_delivery: [
+    grouped('point._day', 'point._changed_at', 'route_point as point'),
+    grouped('point._day', 'plan._changed_at', `route_point as point ${PLAN_OF_POINT}`),
+    grouped('point._day', 'done._changed_at', `route_point_execution as done ${POINT_OF_DONE}`),
+    grouped('point._day', 'done._changed_at', `route_point_item as done ${POINT_OF_DONE}`),
+  ],
+  bi_route_plan: [
+    grouped('plan._day', 'plan._changed_at', 'route_plan as plan'),
+    grouped('plan._day', 'point._changed_at', `route_point as point ${PLAN_OF_POINT}`),
+    grouped('plan._day', 'done._changed_at', `route_point_execution as done ${POINT_OF_DONE} ${PLAN_OF_POINT}`),
+    grouped(
+      'plan._day',
+      'entry.updated_at',
+      `push_outbox as entry join route_plan as plan on plan.id = entry.remote_id and entry.kind = 'route_plans'`,
+    ),
+  ],
+  bi_checklist_answer: [
+    grouped('checklist._day', 'checklist._changed_at', 'checklist'),
+    ...[
+      ['answer', ''],
+      ['image', 'join image on image.hash = answer.picture'],
+    ].map(([changed, join]) =>
+      grouped(
+        'checklist._day',
+        `${changed}._changed_at`,
+        `checklist_answer as answer join checklist on checklist.id = answer.checklist_id ${join}`,
+      ),
+    ),
+  ],
+};
+
+const exportedViews = views.map(({ name, columns, key }: View): Exportable => {
+  const sources = VIEW_SOURCES[name] ?? [];
+  const month = sources.length > 0 ? 'day' : null;
+  return { name, columns, key, month, sources, hasNames: true, isLive: name === 'bi_delivery' };
+});
 
 export const exportables: readonly Exportable[] = [...exportedViews, ...exportedTables];

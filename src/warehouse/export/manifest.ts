@@ -12,8 +12,8 @@ const schema = z.object({
       columns: z.array(z.string()),
       /** When the last export began to read. */
       read_at: z.string(),
-      /** `changed_at` is the latest change in the part. If it differs now, the part has changed or is from another warehouse. */
-      parts: z.record(z.string(), z.object({ rows: z.number(), changed_at: z.string().nullable() })),
+      /** If the state differs now, the part has changed or is from another warehouse. */
+      parts: z.record(z.string(), z.object({ rows: z.number(), state: z.string().nullable() })),
     }),
   ),
 });

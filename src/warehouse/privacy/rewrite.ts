@@ -8,6 +8,7 @@ import { stableJson } from '../../core/text/stable-json.ts';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { factMemory } from '../control/learned-facts.ts';
 import type { Engine, Row, Scalar } from '../engine.ts';
+import { ALL_DAYS, hasDayFigures, writeEventDays } from '../load/event-days.ts';
 import { baseTables } from '../schema/catalog.ts';
 import { recordColumns, type Table } from '../schema/table.ts';
 import { isDocument, type Privacy, type PrivacyFilter, personalColumns } from './privacy.ts';
@@ -56,7 +57,10 @@ async function rewriteTables(
     const isOwner = owners.has(table);
     if (!isOwner && !isAboutDocuments) continue;
     const filter = privacy.filter(table);
-    rows += await rewriteRows(engine, table, { filter, onlyExtra: !isOwner }, isoInstant(clock.now()));
+    const rewritten = await rewriteRows(engine, table, { filter, onlyExtra: !isOwner }, isoInstant(clock.now()));
+    if (rewritten > 0 && hasDayFigures(table))
+      await engine.write(({ sql }) => writeEventDays(sql, engine.dialect, ALL_DAYS), { isLong: true });
+    rows += rewritten;
     rows += await rewriteQuarantine(engine, table, filter);
     if (isOwner) rows += await rewriteRevisions(engine, table, privacy);
   }
