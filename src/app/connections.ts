@@ -3,6 +3,7 @@
 // with; a resource is closed when no connections use it any more.
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
+import { SERVICE_LIMITS } from '../config/sections/service.ts';
 import { type LazyResource, lazyResource } from '../core/lazy-resource.ts';
 import type { Log } from '../core/log.ts';
 import { createLimiter, type Limiter } from '../core/rate/limiter.ts';
@@ -112,7 +113,9 @@ const resourcesOf = ({ service, feeds }: Connections): LazyResource<unknown>[] =
 
 /** An account keeps its limiter across edits, so that old and new runs together stay within its limits. */
 function limiterFor({ service }: Config, dependencies: ConnectionDependencies, previous?: Connections): AccountLimiter {
-  const limits = { concurrency: service.concurrency, perMinute: service.requestsPerMinute };
+  // The built-in service runs in this process: no other user of it can be slowed down.
+  const perMinute = service.baseUrl === 'sandbox' ? SERVICE_LIMITS.requestsPerMinute : service.requestsPerMinute;
+  const limits = { concurrency: service.concurrency, perMinute };
   const account = accountOf(service);
   if (previous?.limiter.account !== account) {
     const { clock, log } = dependencies;

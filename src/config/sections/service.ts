@@ -49,7 +49,7 @@ const settings = z.strictObject({
     .max(SERVICE_LIMITS.requestsPerMinute)
     .default(600)
     .describe(
-      'Maximum number of requests per minute, all jobs together; on PostgreSQL, all processes of the account together (default 600).',
+      'Maximum number of requests per minute, all jobs together; on PostgreSQL, all processes of the account together (default 600). The built-in sandbox is not limited.',
     ),
   max_body_mb: z.int().min(1).max(1_024).default(64).describe('Maximum size of an answer in MiB (default 64).'),
 });
