@@ -10,7 +10,7 @@ import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Config, ConfigDeclarations } from '../config/schema.ts';
 import { createIdleGc } from '../core/idle-gc.ts';
 import { lazyResource } from '../core/lazy-resource.ts';
-import { createLog, type LogLevel } from '../core/log.ts';
+import { createLog, type LogFormat, type LogLevel } from '../core/log.ts';
 import { createLogTail } from '../core/log-tail.ts';
 import { localPermits, type PermitSource } from '../core/rate/rate.ts';
 import { createRedactor } from '../core/text/redaction.ts';
@@ -25,6 +25,7 @@ import type { Dispatcher } from '../sync/dispatch/dispatcher.ts';
 import { localDispatcher } from '../sync/dispatch/local.ts';
 import { createPgBossDispatcher } from '../sync/dispatch/pg-boss.ts';
 import type { Job, NamedJob } from '../sync/job.ts';
+import { createOutages } from '../sync/outages.ts';
 import { factMemory } from '../warehouse/control/learned-facts.ts';
 import { createSliceMeter } from '../warehouse/control/processes.ts';
 import { ratePermits } from '../warehouse/control/rate-store.ts';
@@ -38,6 +39,8 @@ import { createStorage } from './storage.ts';
 export interface AppOptions {
   configFile: string;
   logLevel: LogLevel;
+  /** Default: json. */
+  logFormat?: LogFormat;
   /** The version of Roadbook; other processes show it. */
   version: string;
   clock?: Clock;
@@ -108,7 +111,9 @@ export async function openApp(options: AppOptions) {
   const redactor = createRedactor();
   for (const secret of loaded.secrets) redactor.add(secret);
   const logTail = createLogTail();
-  const log = createLog({ level: logLevel, redactor, tail: keepsLog ? logTail : undefined });
+  const prettify = options.logFormat === 'pretty' ? await loadPrettifier() : undefined;
+  const log = createLog({ level: logLevel, redactor, prettify, tail: keepsLog ? logTail : undefined });
+  const outages = createOutages();
   const openedSources: ErpSource[] = [];
 
   const slices = createSliceMeter(clock);
@@ -167,6 +172,7 @@ export async function openApp(options: AppOptions) {
       images: config.warehouse.images,
       leases: await leases.open(),
       onSlice: slices.count,
+      outages,
       erp: async (kind) => feeds.get(kind)?.open(),
     };
   }
@@ -233,6 +239,12 @@ export async function openApp(options: AppOptions) {
       await warehouse.close();
     },
   };
+}
+
+/** Loaded only for a terminal: a service that writes JSON does not need it. */
+async function loadPrettifier(): Promise<(line: string) => string> {
+  const { createPrettifier } = await import('../core/log-lines.ts');
+  return createPrettifier(process.stderr.hasColors?.() === true);
 }
 
 function rejectIfRestartNeeded(running: LoadedConfig, next: LoadedConfig): void {

@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander';
 import { type App, openApp } from '../app/app.ts';
 import { asRoadbookError, Fatal } from '../core/errors.ts';
-import { LOG_LEVELS, type LogLevel } from '../core/log.ts';
+import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../core/log.ts';
 import { createRedactor } from '../core/text/redaction.ts';
 import { terminalText } from '../core/text/terminal-text.ts';
 import { exitCodeOf } from './output/exit-codes.ts';
@@ -13,6 +13,7 @@ export interface CommonOptions {
   config: string;
   json: boolean;
   logLevel: LogLevel;
+  logFormat?: LogFormat;
 }
 
 /** The action of a command; returns the exit code. */
@@ -41,6 +42,11 @@ export function defineCommand<Options>(command: Command, frame: CommandFrame<Opt
       new Option('--log-level <level>', 'lowest level of log lines on stderr')
         .choices(LOG_LEVELS)
         .default(frame.logLevel ?? 'silent'),
+    )
+    .addOption(
+      new Option('--log-format <format>', 'form of log lines (default: pretty on a terminal, json elsewhere)').choices(
+        LOG_FORMATS,
+      ),
     );
   frame.options?.(command);
   return command.action(async (...all: unknown[]) => {
@@ -65,8 +71,8 @@ export const withApp =
     { tolerant = false, keepsLog = false } = {},
   ): Action<Options> =>
   async (args, options) => {
-    const { config: configFile, logLevel } = options;
-    const app = await openApp({ configFile, logLevel, version: VERSION, tolerant, keepsLog });
+    const { config: configFile, logLevel, logFormat = process.stderr.isTTY ? 'pretty' : 'json' } = options;
+    const app = await openApp({ configFile, logLevel, logFormat, version: VERSION, tolerant, keepsLog });
     try {
       return await work(app, args, options);
     } catch (thrown) {

@@ -63,6 +63,10 @@ export const define = (command: Command): Command =>
         await app.dispatcher.start();
         scheduler.start();
         for (const companion of companions) companion.start();
+        app.log.info(
+          { event: 'daemon_started', version: VERSION, pid: process.pid, jobs: jobs.length },
+          'daemon started',
+        );
         const signal = await stopped;
         say(
           `${signal}: no new runs; waiting up to ${GRACE_MS / 1_000} s for active runs to end. Send the signal again to stop at once.`,
@@ -76,6 +80,7 @@ export const define = (command: Command): Command =>
         ]);
         await heartbeat.stop();
         await page.close();
+        app.log.info({ event: 'daemon_stopped', signal }, 'daemon stopped');
         return 0;
       },
       { keepsLog: true },

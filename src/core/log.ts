@@ -1,5 +1,5 @@
-// The log: pino, JSON lines on stderr, one line for each event, with fields rather than prose. Redacted twice: by field
-// name while pino builds the line, and by value on the finished line.
+// The log: pino, on stderr, one line for each event, with fields rather than prose: JSON, or a readable form of it on a
+// terminal. Redacted twice: by field name while pino builds the line, and by value on the finished line.
 import { type Logger, multistream, pino, type StreamEntry } from 'pino';
 import { RoadbookError } from './errors.ts';
 import type { LogTail } from './log-tail.ts';
@@ -25,17 +25,24 @@ const SECRET_FIELDS = [
   'document_number',
 ];
 
+/** `pretty` is for people on a terminal. */
+export const LOG_FORMATS = ['json', 'pretty'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
 export interface LogOptions {
   level: LogLevel;
   redactor: Redactor;
   /** Default: stderr. */
   write?: (line: string) => void;
+  /** Makes a line readable. Default: the JSON line itself. */
+  prettify?: (line: string) => string;
   /** Gets every line from debug on, regardless of `level`. */
   tail?: LogTail;
 }
 
-export function createLog({ level, redactor, write, tail }: LogOptions): Log {
-  const out = write === undefined ? toStderr() : { write };
+export function createLog({ level, redactor, write, prettify, tail }: LogOptions): Log {
+  const raw = write === undefined ? toStderr() : { write };
+  const out = prettify === undefined ? raw : { write: (line: string) => void raw.write(prettify(line)) };
   return pino(
     {
       level: tail === undefined || level === 'trace' ? level : 'debug',

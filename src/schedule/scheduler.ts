@@ -58,6 +58,8 @@ export function createScheduler(jobs: readonly ScheduledJob[], dependencies: Sch
   const entries = new Map<string, Entry>();
   const loops = new Set<Promise<void>>();
   let isStarted = false;
+  /** Runs cannot start, because the warehouse is away; all jobs fail in the same way. */
+  let cannotStart = false;
 
   function add({ name, cron, timezone }: ScheduledJob): void {
     const removed = new AbortController();
@@ -83,10 +85,13 @@ export function createScheduler(jobs: readonly ScheduledJob[], dependencies: Sch
         const decision = decide(entry, await dependencies.readTicks(entry.name), clock.now());
         if (ended.aborted) return;
         if ('isNeverDue' in decision) log.warn({ job: entry.name }, 'schedule is never due');
+        if (cannotStart) log.info('runs start again');
+        cannotStart = false;
         if ('run' in decision) await runOnce(entry, decision.run);
         else await sleep(decision.waitMs, AbortSignal.any([ended, wokenUp]));
       } catch (error) {
-        log.error({ job: entry.name, err: error }, 'run could not start');
+        log[cannotStart ? 'debug' : 'error']({ job: entry.name, err: error }, 'run could not start');
+        cannotStart = true;
         await sleep(BACKOFF_MS, ended);
       }
     }

@@ -10,6 +10,7 @@ import type { LeaseManager } from '../warehouse/control/leases.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import type { Privacy } from '../warehouse/privacy/privacy.ts';
 import type { Dispatcher } from './dispatch/dispatcher.ts';
+import type { Outages } from './outages.ts';
 
 export interface SyncDependencies {
   fleet: Fleet;
@@ -31,6 +32,8 @@ export interface SyncDependencies {
   leases?: LeaseManager;
   /** Called after each slice that was loaded. */
   onSlice?(): void;
+  /** The outages that runs of this process have met. Default: each failure is logged. */
+  outages?: Outages;
   /** The feed of items to push, opened on first use; undefined if the configuration has none. */
   erp(kind: FeedKind): Promise<Feed | undefined>;
 }

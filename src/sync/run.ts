@@ -2,7 +2,8 @@
 // it ends.
 import { randomBytes } from 'node:crypto';
 import { asRoadbookError, isPassing, type RoadbookError } from '../core/errors.ts';
-import { type RunStatus, type RunSummary, zeroCounts } from '../core/glossary.ts';
+import { type RunCounts, type RunStatus, type RunSummary, zeroCounts } from '../core/glossary.ts';
+import type { Log } from '../core/log.ts';
 import { redactedError } from '../core/text/redaction.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import { closeRun, openRun, type RunCause } from '../warehouse/control/runs.ts';
@@ -50,7 +51,7 @@ export async function runJob(request: RunRequest, dependencies: SyncDependencies
     startedAt,
     lease: request.lease,
   });
-  log.debug({ cause }, 'run opened');
+  log.debug({ cause }, 'run started');
   const context: RunContext = {
     ...request,
     job: job.name,
@@ -74,7 +75,7 @@ export async function runJob(request: RunRequest, dependencies: SyncDependencies
   const retryMs = cause === 'backfill' ? undefined : retryDelayMs(outcome.failures, ended.status, attempt);
   const retryAt = retryMs === undefined ? null : isoInstant(clock.now() + retryMs);
   await closeRun(engine, summary, retryAt);
-  log[ended.status === 'failed' ? 'error' : 'info']({ cause, ...ended }, 'run finished');
+  logEnd({ log, summary, retryAt, attempt, cause, failures: outcome.failures }, dependencies);
   return { summary, followUpJobs: outcome.followUpJobs ?? [], retryAt };
 }
 
@@ -86,7 +87,8 @@ async function execute(job: NamedJob, context: RunContext): Promise<RunOutcome> 
     return await job.execute(context);
   } catch (thrown) {
     const failure = asRoadbookError(thrown);
-    context.log.error({ err: failure }, 'run failed');
+    // Any other failure is named when the run ends; this one has a stack.
+    if (failure.code === 'unexpected') context.log.error({ err: failure }, 'run failed');
     return { failures: [failure], worked: false };
   }
 }
@@ -108,4 +110,50 @@ const RETRY_DELAYS_MS = [60_000, 300_000, 900_000];
 export function retryDelayMs(failures: readonly RoadbookError[], status: RunStatus, attempt: number) {
   if (!failures.some(isPassing)) return undefined;
   return RETRY_DELAYS_MS[attempt - 1] ?? (status === 'failed' ? RETRY_DELAYS_MS.at(-1) : undefined);
+}
+
+interface RunEnd {
+  log: Log;
+  summary: RunSummary;
+  failures: readonly RoadbookError[];
+  retryAt: string | null;
+  attempt: number;
+  cause: RunCause;
+}
+
+/** One line for each run that changed something or failed; counts of zero are left out. */
+function logEnd(end: RunEnd, { outages, clock }: SyncDependencies): void {
+  const { log, summary, failures, retryAt, attempt, cause } = end;
+  const { job, run_id: _, status, started_at, finished_at, error, ...counts } = summary;
+  const noted = outages?.note({ job, failures, requests: counts.requests, nowMs: clock.now() });
+  for (const { system, ms } of noted?.over ?? []) {
+    log.info({ event: 'outage_over', system, seconds: Math.round(ms / 1_000) }, 'outage is over');
+  }
+  const fields = {
+    cause,
+    status,
+    ...(attempt > 1 && { attempt }),
+    duration_ms: Date.parse(finished_at) - Date.parse(started_at),
+    ...Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0)),
+    ...(error !== null && { error }),
+    ...(retryAt !== null && { retry_at: retryAt }),
+  };
+  log[noted?.isKnown ? 'debug' : levelOf(summary, cause)](fields, 'run finished');
+}
+
+/** What shows that a run did something: a run that only found known records did not. */
+const CHANGES: readonly (keyof RunCounts)[] = [
+  'inserted',
+  'updated',
+  'quarantined',
+  'sent',
+  'confirmed',
+  'rejected',
+  'unknown',
+];
+
+function levelOf({ status, error, ...counts }: RunSummary, cause: RunCause): 'error' | 'warn' | 'info' | 'debug' {
+  if (status === 'failed') return 'error';
+  if (error !== null) return 'warn';
+  return cause === 'manual' || CHANGES.some((name) => counts[name] > 0) ? 'info' : 'debug';
 }

@@ -64,6 +64,7 @@ const PACKAGE_HOME: Record<string, readonly string[]> = {
   'pg-boss': ['src/sync/dispatch/pg-boss.ts', 'src/sync/dispatch/worker.ts'],
   commander: ['src/cli'],
   pino: ['src/core/log.ts'],
+  'pino-pretty': ['src/core/log-lines.ts'],
   'p-retry': ['src/core/retry/retry.ts'],
   yaml: ['src/config', 'src/cli/output/dbt-sources.ts'],
   hono: ['src/status', 'src/sandbox'],

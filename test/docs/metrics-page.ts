@@ -32,8 +32,15 @@ of the queue are there only if the daemons share one.`;
 const COUNTERS = `Counted over the runs that ended since the daemon started, those of other processes included:`;
 
 const TAIL = `## The log
-The log is JSON lines on stderr, one line for each event, with \`job\` and \`run_id\`. \`--log-level debug\` adds a line for each
-slice.`;
+The log goes to stderr, one line for each event. On a terminal the lines are for people: local time, colours, one sentence.
+Elsewhere they are JSON with \`job\` and \`run_id\`. \`--log-format json|pretty\` chooses the form.
+
+- A run has one line when it ends, if it changed something or failed; counts of zero are left out. A run that found nothing
+  new is logged at level debug, and so is the start of each run.
+- The first run that meets an outage is logged with the reason and the time of its next try. Other runs that fail for the same
+  reason are logged at level debug, until \`outage_over\` says how long it lasted.
+- \`daemon_started\` and \`daemon_stopped\` frame the life of a daemon.
+- \`--log-level debug\` adds a line for each slice.`;
 
 export function metricsPage(): string {
   const gauges = GAUGES.map(({ name, labels = [], help }) => row(name, labels, help));

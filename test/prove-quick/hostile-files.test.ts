@@ -34,7 +34,7 @@ it('/livez answers within a second while the daemon reads hostile files', async 
   const erp = 'erp:\n  route_plans: { source: files, folder: erp, settle: 100ms }\n';
   const place = makeWorkplace(configFor(sandbox.url, `${erp}jobs:\n${jobs.join('')}`));
   onTestFinished(() => place.remove());
-  const daemon = place.start(['start']);
+  const daemon = place.start(['start', '--log-level', 'debug']);
   onTestFinished(() => {
     for (const reader of readersOf(daemon.pid)) process.kill(reader, 'SIGKILL');
   });

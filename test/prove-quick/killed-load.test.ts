@@ -31,7 +31,7 @@ describe.each(engineCases)('a process killed in the middle of a load into $name'
     async (when) => {
       const place = await placeOn(engine);
       const process = place.start(['run', 'pull-vehicles', '--log-level', 'debug']);
-      await process.printed(when === 'the records are read' ? /"slice read"/ : /"run opened"/);
+      await process.printed(when === 'the records are read' ? /"slice read"/ : /"run started"/);
       process.kill('SIGKILL');
       expect((await process.ended).signal).toBe('SIGKILL');
 

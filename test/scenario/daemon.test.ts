@@ -37,7 +37,7 @@ describe('roadbook start', () => {
   it('runs a job again at its tick', async () => {
     sandbox = await startSandbox();
     place = makeWorkplace(configFor(sandbox.url, only('{ schedule: "* * * * * *" }')));
-    const daemon = place.start(['start']);
+    const daemon = place.start(['start', '--log-level', 'debug']);
     await daemon.printed(/"run finished"[\s\S]*"run finished"[\s\S]*"run finished"/);
     daemon.kill('SIGTERM');
     expect(await daemon.ended).toMatchObject({ code: 0 });
@@ -72,7 +72,7 @@ describe('roadbook start', () => {
     sandbox = await startSandbox({ faults: [{ call: 'vehicles', fault: 'hang' }] });
     place = makeWorkplace(configFor(sandbox.url, only('{}')));
     const daemon = place.start(['start', '--log-level', 'debug']);
-    await daemon.printed(/"run opened"/);
+    await daemon.printed(/"run started"/);
     daemon.kill('SIGINT');
     await daemon.printed(/again to stop at once/);
     daemon.kill('SIGINT');

@@ -37,7 +37,7 @@ function edit(content: string): void {
 
 async function start(jobs: Record<string, string>, args: string[] = []): Promise<void> {
   edit(configFor(sandbox.url, only(jobs)));
-  daemon = place.start(['start', ...args]);
+  daemon = place.start(['start', '--log-level', 'debug', ...args]);
   await daemon.printed(/"run finished"/);
 }
 

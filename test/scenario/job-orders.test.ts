@@ -31,7 +31,7 @@ describe('roadbook jobs pause, resume, run-now', () => {
       name: 'pull-vehicles',
       paused: true,
     });
-    const daemon = place.start(['start']);
+    const daemon = place.start(['start', '--log-level', 'debug']);
     await daemon.printed(/is running/);
     const [status] = [await json(['status'])];
     const job = status.jobs.find(({ name }: { name: string }) => name === 'pull-vehicles');

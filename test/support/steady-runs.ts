@@ -31,7 +31,7 @@ export async function steadyRuns(rounds: number): Promise<SteadyReport> {
   const place = makeWorkplace(configFor(sandbox.url, sectionsOf(names)));
   try {
     mkdirSync(join(place.dir, 'drop'));
-    const daemon = place.start(['start'], { NODE_OPTIONS: `--import=${PROBE}` });
+    const daemon = place.start(['start', '--log-level', 'debug'], { NODE_OPTIONS: `--import=${PROBE}` });
     await daemon.printed(/^ +page +http.*\n/m);
     const page = /^ +page +(http.*)$/m.exec(daemon.stdout())?.[1] ?? '';
     // A job that has never run is caught up at the start.

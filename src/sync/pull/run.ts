@@ -1,7 +1,7 @@
 // The pull engine: plans the slices of a run, dispatches them, and collects their outcomes. A slice that is too large is
 // cut. A slice that fails does not stop the others, except for a fatal failure, which stops the run.
 
-import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
+import { asRoadbookError, Fatal, isPassing, type RoadbookError } from '../../core/errors.ts';
 import { addCounts, zeroCounts } from '../../core/glossary.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { invalidate, invalidateFuture } from '../../warehouse/control/coverage.ts';
@@ -66,7 +66,8 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
       case 'failed':
         failures.push(outcome.failure);
         failed.push(scope);
-        log.warn({ scope, err: outcome.failure }, 'slice failed');
+        // The end of the run names a failure that may pass; in an outage every slice has the same.
+        log[isPassing(outcome.failure) ? 'debug' : 'warn']({ scope, err: outcome.failure }, 'slice failed');
         if (outcome.failure instanceof Fatal) stop.abort(outcome.failure);
     }
   }

@@ -1,6 +1,6 @@
 // Describes one kind of item to the push engine: its key at the service, and the calls that list, create and change it.
 // A kind interprets an answer; the engine decides what follows from it.
-import type { RoadbookError } from '../../core/errors.ts';
+import { isPassing, type RoadbookError } from '../../core/errors.ts';
 import { type JsonObject, zeroCounts } from '../../core/glossary.ts';
 import { PRIORITY } from '../../core/rate/limiter.ts';
 import { isoInstant } from '../../core/time/clock.ts';
@@ -87,7 +87,7 @@ export async function openPush(kind: PushKind, context: RunContext) {
   const failures: RoadbookError[] = [];
   /** Adds a failure to the run, and logs it with a message. */
   const report = (failure: RoadbookError, message: string, fields?: object): void => {
-    log.warn({ err: failure, ...fields }, message);
+    log[isPassing(failure) ? 'debug' : 'warn']({ err: failure, ...fields }, message);
     failures.push(failure);
   };
   const digest = await personalDigest(engine, now());
