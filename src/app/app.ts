@@ -26,6 +26,7 @@ import { localDispatcher } from '../sync/dispatch/local.ts';
 import { createPgBossDispatcher } from '../sync/dispatch/pg-boss.ts';
 import type { Job, NamedJob } from '../sync/job.ts';
 import { createOutages } from '../sync/outages.ts';
+import { createRunTotals } from '../sync/run-totals.ts';
 import { factMemory } from '../warehouse/control/learned-facts.ts';
 import { createSliceMeter } from '../warehouse/control/processes.ts';
 import { ratePermits } from '../warehouse/control/rate-store.ts';
@@ -114,6 +115,7 @@ export async function openApp(options: AppOptions) {
   const prettify = options.logFormat === 'pretty' ? await loadPrettifier() : undefined;
   const log = createLog({ level: logLevel, redactor, prettify, tail: keepsLog ? logTail : undefined });
   const outages = createOutages();
+  const totals = createRunTotals();
   const openedSources: ErpSource[] = [];
 
   const slices = createSliceMeter(clock);
@@ -173,6 +175,7 @@ export async function openApp(options: AppOptions) {
       leases: await leases.open(),
       onSlice: slices.count,
       outages,
+      totals,
       erp: async (kind) => feeds.get(kind)?.open(),
     };
   }
@@ -189,6 +192,8 @@ export async function openApp(options: AppOptions) {
     clock,
     log,
     logTail,
+    /** What the runs of this process have counted. */
+    totals,
     redactor,
     /** The warehouse, with its schema migrated. */
     warehouse: warehouse.open,

@@ -18,6 +18,7 @@ export const pageDependencies = async (app: App, engine: Engine): Promise<Status
   privacy: await app.privacy(),
   jobs: app.jobs,
   logTail: app.logTail,
+  totals: app.totals,
   orders: jobActions(app, engine),
   running: () => ({ file: app.loaded.file, config: app.loaded.config, loadedAt: app.loadedAt }),
   refusedEdit: async () => refusalOf(app.loaded.file, await configState(engine).read()),

@@ -11,6 +11,7 @@ import type { Engine } from '../warehouse/engine.ts';
 import type { Privacy } from '../warehouse/privacy/privacy.ts';
 import type { Dispatcher } from './dispatch/dispatcher.ts';
 import type { Outages } from './outages.ts';
+import type { RunTotals } from './run-totals.ts';
 
 export interface SyncDependencies {
   fleet: Fleet;
@@ -32,6 +33,8 @@ export interface SyncDependencies {
   leases?: LeaseManager;
   /** Called after each slice that was loaded. */
   onSlice?(): void;
+  /** Counts the runs of this process for the metrics; absent where nobody reads them. */
+  totals?: RunTotals;
   /** The outages that runs of this process have met. Default: each failure is logged. */
   outages?: Outages;
   /** The feed of items to push, opened on first use; undefined if the configuration has none. */

@@ -61,6 +61,7 @@ export async function runJob(request: RunRequest, dependencies: SyncDependencies
     log,
     signal,
   };
+  const countRun = dependencies.totals?.begin(job.name, context.counts);
   const { blockedBy } = request;
   const outcome = blockedBy === undefined ? await execute(job, context) : { failures: [blockedBy], worked: false };
   const [failure] = outcome.failures;
@@ -71,6 +72,7 @@ export async function runJob(request: RunRequest, dependencies: SyncDependencies
     ...context.counts,
     error: failure === undefined ? null : redactedError(failure, dependencies.redactor),
   };
+  countRun?.(ended.status);
   const summary: RunSummary = { job: job.name, run_id: runId, ...ended };
   const retryMs = cause === 'backfill' ? undefined : retryDelayMs(outcome.failures, ended.status, attempt);
   const retryAt = retryMs === undefined ? null : isoInstant(clock.now() + retryMs);

@@ -29,7 +29,7 @@ Every name begins with \`roadbook_\`; labels are jobs, tables, states and daemon
 identifier of a record. Beside these there are the metrics of the process (\`roadbook_process_…\`, \`roadbook_nodejs_…\`). The metrics
 of the queue are there only if the daemons share one.`;
 
-const COUNTERS = `Counted over the runs that ended since the daemon started, those of other processes included:`;
+const COUNTERS = `Counted over the runs of this daemon since it started, while they are under way too. Add them up over all daemons:`;
 
 const TAIL = `## The log
 The log goes to stderr, one line for each event. On a terminal the lines are for people: local time, colours, one sentence.
@@ -44,8 +44,8 @@ Elsewhere they are JSON with \`job\` and \`run_id\`. \`--log-format json|pretty\
 
 export function metricsPage(): string {
   const gauges = GAUGES.map(({ name, labels = [], help }) => row(name, labels, help));
-  const totals = TOTALS.map(({ name, help }) => row(`${name}_total`, ['job'], help));
-  const runs = row('runs_total', ['job', 'status'], 'Runs that ended.');
+  const totals = TOTALS.map(({ name, help }) => row(`${name}_total`, ['job_name'], help));
+  const runs = row('runs_total', ['job_name', 'status'], 'Runs that ended.');
   return `${[HEAD, tableOf(gauges), COUNTERS, tableOf([runs, ...totals]), TAIL].join('\n\n')}\n`;
 }
 

@@ -1,4 +1,5 @@
 // The dashboard and the alert rules use metrics that exist, with labels that they have.
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -27,7 +28,7 @@ describe('deploy', () => {
   let place: StatusPlace;
   let families: Map<string, Family>;
   beforeAll(async () => {
-    place = await makeStatusPlace();
+    place = await makeStatusPlace({ queue: { waiting: 1, active: 0, dead: 0 } });
     await place.rig.run('pull-vehicles');
     families = readPrometheusText((await place.ask('GET', '/metrics')).text);
   });
@@ -37,9 +38,27 @@ describe('deploy', () => {
     const names = expr.match(/roadbook_[a-z_]+/g) ?? [];
     expect(names.filter((name) => !families.has(name))).toEqual([]);
     if (names.length === 0) expect(expr).toMatch(/^up\{/);
-    for (const [, name = '', label = ''] of expr.matchAll(/(roadbook_[a-z_]+)\{([a-z]+)/g)) {
+    for (const [, name = '', label = ''] of expr.matchAll(/(roadbook_[a-z_]+)\{([a-z_]+)/g)) {
       expect(Object.keys(families.get(name)?.samples[0]?.labels ?? {})).toContain(label);
     }
+  });
+
+  it('counts an increase only of counters', () => {
+    for (const [, expr] of expressions)
+      for (const [, name = ''] of expr.matchAll(/(?:increase|rate)\((\w+)/g))
+        expect({ expr, type: families.get(name)?.type }).toEqual({ expr, type: 'counter' });
+  });
+
+  it('keeps the label `job` for Prometheus', () => {
+    for (const { name, samples } of families.values())
+      for (const { labels } of samples) expect({ name, job: labels.job }).toEqual({ name, job: undefined });
+  });
+
+  const promtool = spawnSync('promtool', ['--version']).status === 0;
+  it.skipIf(!promtool)(`alerts as its rules are tested${promtool ? '' : ': promtool is not installed'}`, () => {
+    const cwd = resolve(import.meta.dirname, '../../deploy');
+    const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', 'prometheus-rules.test.yml'], { cwd });
+    expect({ status, printed: `${stdout}${stderr}` }).toMatchObject({ status: 0 });
   });
 
   it('says for each alert what is wrong and how severe it is', () => {

@@ -1,6 +1,9 @@
 // The metrics as Prometheus reads them: the format, the naming rules, the figures against the warehouse.
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadJobs } from '../../src/app/app.ts';
+import type { NamedJob } from '../../src/sync/job.ts';
+import { runJob } from '../../src/sync/run.ts';
+import { createRunTotals } from '../../src/sync/run-totals.ts';
 import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
 import { tables } from '../../src/warehouse/schema/catalog.ts';
 import { entryIn } from '../support/outbox-samples.ts';
@@ -31,14 +34,14 @@ describe('/metrics', () => {
     await place.rig.clock.advance(60_000);
     const families = await scrape();
     const [{ n } = {}] = await place.rig.rows('select count(*) as n from vehicle');
-    const job = 'pull-vehicles';
+    const job_name = 'pull-vehicles';
     expect(figure(families, 'table_rows', { table: 'vehicle' })).toBe(n);
     expect(figure(families, 'freshness_seconds', { table: 'vehicle' })).toBe(60);
-    expect(figure(families, 'last_success_timestamp_seconds', { job })).toBe(Date.parse(run.finished_at) / 1_000);
-    expect(figure(families, 'last_success_timestamp_seconds', { job: 'pull-events' })).toBeUndefined();
+    expect(figure(families, 'last_success_timestamp_seconds', { job_name })).toBe(Date.parse(run.finished_at) / 1_000);
+    expect(figure(families, 'last_success_timestamp_seconds', { job_name: 'pull-events' })).toBeUndefined();
     expect(figure(families, 'push_unknown')).toBe(0);
-    expect(figure(families, 'runs_total', { job, status: 'ok' })).toBe(1);
-    expect(figure(families, 'rows_written_total', { job })).toBe(run.inserted);
+    expect(figure(families, 'runs_total', { job_name, status: 'ok' })).toBe(1);
+    expect(figure(families, 'rows_written_total', { job_name })).toBe(run.inserted);
   });
 
   it('shows how many entries of the outbox need a person', async () => {
@@ -67,8 +70,30 @@ describe('/metrics', () => {
       await place.rig.clock.advance(3_000_000);
       await place.rig.run('pull-vehicles');
       await scrape();
-      expect(figure(await scrape(), 'runs_total', { job: 'pull-vehicles', status: 'ok' })).toBe(hour + 1);
+      expect(figure(await scrape(), 'runs_total', { job_name: 'pull-vehicles', status: 'ok' })).toBe(hour + 1);
     }
+  });
+
+  it('counts a run while it is under way, and only runs of this process', async () => {
+    place = await makeStatusPlace();
+    const { rig } = place;
+    const job_name = 'pull-vehicles';
+    const elsewhere = { ...rig.dependencies, totals: createRunTotals() };
+    const job = (await loadJobs()).find(({ name }) => name === job_name) as NamedJob;
+    await runJob({ job, options: {}, cause: 'manual' }, elsewhere);
+    expect(figure(await scrape(), 'runs_total', { job_name, status: 'ok' })).toBe(0);
+    const during: unknown[] = [];
+    const watched: NamedJob = {
+      ...job,
+      async execute(context) {
+        const outcome = await job.execute(context);
+        during.push(figure(await scrape(), 'requests_total', { job_name }));
+        return outcome;
+      },
+    };
+    const { summary } = await runJob({ job: watched, options: {}, cause: 'manual' }, rig.dependencies);
+    expect(during).toEqual([summary.requests]);
+    expect(figure(await scrape(), 'requests_total', { job_name })).toBe(summary.requests);
   });
 
   it('follows the naming rules', async () => {
@@ -87,9 +112,9 @@ describe('/metrics', () => {
     place = await makeStatusPlace();
     await place.rig.run('pull-vehicles');
     const allowed: Record<string, readonly string[]> = {
-      job: (await loadJobs()).map(({ name }) => name),
+      job_name: (await loadJobs()).map(({ name }) => name),
       table: tables.map(({ name }) => name),
-      status: ['ok', 'partial', 'failed', 'abandoned'],
+      status: ['ok', 'partial', 'failed'],
       version: ['1.2.3', process.version],
     };
     for (const { name, samples } of (await scrape()).values()) {

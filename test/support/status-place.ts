@@ -9,6 +9,7 @@ import { isoInstant } from '../../src/core/time/clock.ts';
 import type { StatusServerDependencies } from '../../src/status/server/dependencies.ts';
 import { type StatusServer, startStatusServer } from '../../src/status/server/server.ts';
 import type { QueueFacts } from '../../src/sync/dispatch/dispatcher.ts';
+import { createRunTotals } from '../../src/sync/run-totals.ts';
 import { makeRig, type Rig, type RigOptions } from './rig.ts';
 
 export const TOKEN = 'open-sesame-7';
@@ -67,8 +68,11 @@ export async function makeStatusPlace(options: StatusPlaceOptions = {}): Promise
     actions.push(`${action} ${job}`);
     return `${action}: as ordered`;
   };
+  const totals = createRunTotals();
+  rig.dependencies.totals = totals;
   const dependencies: StatusServerDependencies = {
     ...rig.dependencies,
+    totals,
     version: '1.2.3',
     jobs,
     logTail,

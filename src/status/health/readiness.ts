@@ -67,9 +67,14 @@ async function withTimeout({ clock, redactor }: ReadinessDependencies, check: ()
   return first;
 }
 
-async function checkDisk({ engine, running }: ReadinessDependencies): Promise<Check> {
+/** The disk with the least free space of those that hold the warehouse and the pictures. */
+export async function freeDisk({ engine, running }: Pick<ReadinessDependencies, 'engine' | 'running'>) {
   const facts = await engine.inspect?.();
   const folders = [facts?.folder, running().config.warehouse.images].filter((folder) => typeof folder === 'string');
-  const { folder, bytes } = await leastFree(folders);
+  return leastFree(folders);
+}
+
+async function checkDisk(dependencies: ReadinessDependencies): Promise<Check> {
+  const { folder, bytes } = await freeDisk(dependencies);
   return { ok: bytes >= LEAST_FREE_BYTES, words: `${Math.round(bytes / 1024 ** 2)} MiB free at ${folder}` };
 }

@@ -9,13 +9,15 @@ import type { JobStatus, StatusFacts, TableStatus } from '../health/status-docum
 export interface GaugeFacts extends StatusFacts {
   version: string;
   leasesHeld: number;
+  /** Null if the disk cannot be checked. */
+  diskFreeBytes: number | null;
   nowMs: number;
 }
 
 export interface GaugeDeclaration {
   name: string;
   help: string;
-  labels?: readonly ('job' | 'table' | 'version' | 'daemon' | 'host')[];
+  labels?: readonly ('job_name' | 'table' | 'version' | 'daemon' | 'host')[];
   /** The label values, in the order of `labels`, and the value of the gauge. */
   values(facts: GaugeFacts): readonly (readonly [labels: readonly string[], value: number | null])[];
 }
@@ -29,7 +31,7 @@ const single = (name: string, help: string, value: (facts: GaugeFacts) => number
 const perJob = (name: string, help: string, value: (job: JobStatus) => number | null): GaugeDeclaration => ({
   name,
   help,
-  labels: ['job'],
+  labels: ['job_name'],
   values: ({ document }) => document.jobs.map((job) => [[job.name], value(job)]),
 });
 
@@ -130,6 +132,11 @@ export const GAUGES: readonly GaugeDeclaration[] = [
   ),
   single('config_loaded_timestamp_seconds', 'When the running configuration was loaded.', ({ document }) =>
     seconds(document.config.loaded_at),
+  ),
+  single(
+    'disk_free_bytes',
+    'Free space for the warehouse and the pictures; of two disks, the one with less.',
+    ({ diskFreeBytes }) => diskFreeBytes,
   ),
   single('leases_held', 'Jobs that a daemon is running under a lease.', ({ leasesHeld }) => leasesHeld),
   single(

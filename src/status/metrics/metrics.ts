@@ -2,13 +2,15 @@
 // daemons, never the identifier of a record, so the number of series is bounded.
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { readLeases } from '../../warehouse/control/leases.ts';
+import { freeDisk } from '../health/readiness.ts';
 import type { StatusFacts } from '../health/status-document.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { singleFlight } from '../server/single-flight.ts';
 import { GAUGES, type GaugeFacts } from './gauges.ts';
 import { type CounterDependencies, runCounters } from './run-counters.ts';
 
-type MetricsDependencies = CounterDependencies & Pick<StatusServerDependencies, 'version'>;
+type MetricsDependencies = CounterDependencies &
+  Pick<StatusServerDependencies, 'version' | 'engine' | 'clock' | 'running'>;
 
 /** Gauges of the library with the suffix `_total`, which is reserved for counters. */
 const MISNAMED = ['active_resources_total', 'active_handles_total', 'active_requests_total'];
@@ -25,8 +27,12 @@ export function createMetrics(dependencies: MetricsDependencies, facts: () => Pr
     // Concurrent scrapes share one result: otherwise one would reset the gauges that the other fills.
     text: singleFlight(async () => {
       const leasesHeld = (await readLeases(engine)).filter(({ holder }) => holder !== null).length;
-      updateGauges({ ...(await facts()), version, leasesHeld, nowMs: clock.now() });
-      await updateCounters();
+      const diskFreeBytes = await freeDisk(dependencies).then(
+        ({ bytes }) => bytes,
+        () => null,
+      );
+      updateGauges({ ...(await facts()), version, leasesHeld, diskFreeBytes, nowMs: clock.now() });
+      updateCounters();
       return registry.metrics();
     }),
   };

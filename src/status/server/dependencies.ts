@@ -8,6 +8,7 @@ import type { Clock } from '../../core/time/clock.ts';
 import type { SessionState } from '../../fleet/session/session.ts';
 import type { QueueFacts } from '../../sync/dispatch/dispatcher.ts';
 import type { NamedJob } from '../../sync/job.ts';
+import type { RunTotals } from '../../sync/run-totals.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import type { Privacy } from '../../warehouse/privacy/privacy.ts';
 
@@ -34,6 +35,8 @@ export interface StatusServerDependencies {
   privacy: Privacy;
   jobs: readonly NamedJob[];
   logTail: LogTail;
+  /** What the runs of this process have counted. */
+  totals: RunTotals;
   orders: JobActions;
   running(): RunningConfig;
   /** The error of the last rejected edit, with file:line:column; null if the file is in effect. */

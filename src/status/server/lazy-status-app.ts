@@ -2,7 +2,6 @@
 // a second and 40 MB, and the daemon should start working before that. Values that must date from the start of the
 // process are read here.
 import { lazyResource } from '../../core/lazy-resource.ts';
-import { isoInstant } from '../../core/time/clock.ts';
 import { configState } from '../../warehouse/control/config-state.ts';
 import { createRowCounts } from '../../warehouse/queries/row-counts.ts';
 import { type StatusFacts, statusFacts } from '../health/status-document.ts';
@@ -11,13 +10,12 @@ import type { StatusApp } from './status-app.ts';
 
 export function lazyStatusApp(dependencies: StatusServerDependencies, host: string): StatusApp {
   const readFacts = factsReader(dependencies);
-  const beganAt = isoInstant(dependencies.clock.now());
   // Counts large tables before the first request waits for them. A failure is ignored here; the first request meets it
   // again. This read is not shared with requests: they must not get the state of the start.
   readFacts().catch(() => undefined);
 
   const lazyApp = lazyResource(
-    async () => (await import('./status-app.ts')).createStatusApp({ ...dependencies, host, beganAt, readFacts }),
+    async () => (await import('./status-app.ts')).createStatusApp({ ...dependencies, host, readFacts }),
     (app) => app.close(),
   );
 

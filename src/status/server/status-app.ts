@@ -29,8 +29,6 @@ export interface StatusApp {
 export interface StatusAppDependencies extends StatusServerDependencies {
   /** The host that the server listens on. */
   host: string;
-  /** When this process started to count runs. */
-  beganAt: string;
   readFacts(): Promise<StatusFacts>;
 }
 

@@ -234,10 +234,6 @@ export const searchRuns = (engine: Reader, search: RunSearch): Promise<RunRow[]>
 export const runNamed = (engine: Reader, runId: string): Promise<RunRow | undefined> =>
   engine.read((sql) => sql('sync_run').where({ run_id: runId }).first(COLUMNS));
 
-/** Runs that ended after this instant, in no particular order. */
-export const runsEndedAfter = (engine: Reader, at: string): Promise<RunRow[]> =>
-  engine.read((sql) => sql('sync_run').where('finished_at', '>', at).select(COLUMNS));
-
 type TickRun = Pick<LastRun, 'run_id' | 'status' | 'started_at' | 'tick_at' | 'error_code' | 'attempt' | 'retry_at'>;
 
 /** How often in a row a cut-off run is repeated: a job that crashes its process must not loop. */
