@@ -25,7 +25,7 @@ const MADE: Readonly<Record<string, readonly string[]>> = {
   // A scope with one `%` in it, or none.
   'sync/pull/plan/scopes.ts': ['^.*$', '^.*categories all$', '^plans$'],
   // The names of the values of a statement.
-  'erp/sources/sql.ts': [
+  'erp/sql/statements.ts': [
     '::(?=(?:external_code|period_start|state|remote_id|message)\\b)',
     '::(?=(?:plan_external_code|plan_period_start|point_external_code|status|executed_at|reason|pictures)\\b)',
   ],

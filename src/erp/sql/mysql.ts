@@ -63,7 +63,7 @@ export const mysql: SqlClient = {
   cut: (connection) => connection.destroy(),
 };
 
-/** The IANA zone or offset of the session; undefined if the server tells only an abbreviation of another zone. */
+/** The IANA zone or offset of the session; undefined if the server has only an abbreviation of another zone. */
 export function sessionZone({ name, system, minutes }: SessionZone, configured: string): string | undefined {
   const zone = name === 'SYSTEM' ? system : name;
   if (zone === 'UTC' || /^[+-]\d\d:\d\d$/.test(zone) || zone.includes('/')) return zone;

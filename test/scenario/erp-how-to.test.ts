@@ -1,0 +1,68 @@
+// The examples of the pages about ERP databases: those of MariaDB and PostgreSQL run as printed, from the tables to the
+// outcomes of stops; those of SQL Server and Oracle are valid configurations.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import knex from 'knex';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { FeedSettings } from '../../src/erp/sources.ts';
+import { hasMariadb, sharedMariadb } from '../support/mariadb.ts';
+import { startPostgres, stopPostgres } from '../support/postgres.ts';
+import { makePushPlace } from '../support/push-place.ts';
+import { parse } from '../unit/config-declarations.ts';
+
+const HOUR_MS = 3_600_000;
+
+const page = (name: string): string =>
+  readFileSync(resolve(import.meta.dirname, `../../docs/how-to/${name}.md`), 'utf8');
+const example = (name: string, language: string): string =>
+  new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(page(name))?.[1] ?? '';
+
+const feedOf = (name: string, ERP_DATABASE_URL = ''): FeedSettings =>
+  parse(example(name, 'yaml'), { ERP_DATABASE_URL, ERP_PASSWORD: 'x' }).config.erp.route_plans as FeedSettings;
+
+afterAll(stopPostgres);
+
+describe.each([
+  ['erp-mysql', 'mysql2', hasMariadb, async () => (await sharedMariadb()).newDatabase()],
+  ['erp-postgresql', 'pg', true, async () => (await startPostgres()).newDatabase()],
+] as const)('%s', (name, client, isHere, newDatabase) => {
+  it.skipIf(!isHere)('has its orders pushed, corrected, acknowledged and returned', async () => {
+    const connection = await newDatabase();
+    const erp = knex({ client, connection });
+    onTestFinished(() => erp.destroy());
+    for (const statement of example(name, 'sql').split(';').slice(0, -1)) await erp.raw(statement);
+    const times = { starts_at: '2025-03-13 08:00:00', ends_at: '2025-03-13 18:00:00' };
+    await erp('orders').insert([1, 2].map((number) => ({ number, ...times })));
+    const stop = { position: 1, customer: 'Padaria São João', street: 'Rua Um, 1' };
+    await erp('stops').insert([
+      { order_number: 1, ...stop },
+      // Without a place, so that it is rejected.
+      { order_number: 2, ...stop, street: null },
+    ]);
+    const place = await makePushPlace({ feeds: { route_plans: feedOf(name, connection) } });
+    const states = () => erp('orders').orderBy('number').pluck('roadbook_state');
+
+    expect(await place.run('push-route-plans')).toMatchObject({ sent: 1, confirmed: 1, rejected: 1 });
+    expect(await states()).toEqual(['confirmed', 'rejected']);
+    expect(await place.run('push-route-plans')).toMatchObject({ records: 0 });
+
+    await erp('stops').where({ order_number: 2 }).update({ street: 'Rua Dois, 2' });
+    await erp('orders')
+      .where({ number: 2 })
+      .update({ changed_at: erp.raw('current_timestamp(6)') });
+    expect(await place.run('push-route-plans')).toMatchObject({ status: 'ok', sent: 1, confirmed: 1 });
+    expect(await states()).toEqual(['confirmed', 'confirmed']);
+    expect(place.sandbox.ledger().plans).toEqual({ 1: 1, 2: 1 });
+    const answer = await fetch(`${place.sandbox.url}/_sandbox/truth/route_plans?from=2025-03-13&to=2025-03-14`);
+    expect(((await answer.json()) as { date_time_start: string }[])[0]?.date_time_start).toBe('2025-03-13T11:00:00Z');
+
+    await place.clock.advance(60 * HOUR_MS);
+    const { status, sent } = await place.run('return-executions');
+    expect([status, sent]).toEqual(['ok', 2]);
+    expect(await erp('stops').whereNotNull('status').pluck('order_number')).toHaveLength(2);
+  });
+});
+
+it.each(['erp-sql-server', 'erp-oracle'])('%s has a valid feed', (name) => {
+  expect(feedOf(name)).toMatchObject({ source: 'sql', acknowledge: expect.stringContaining(':external_code') });
+});
