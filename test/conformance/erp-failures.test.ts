@@ -87,6 +87,18 @@ describe('sql', () => {
     await database.destroy();
   });
 
+  test('an integer beyond 2^53 keeps its digits, and a column that occurs twice is named', async () => {
+    const columns = `'2026-05-18T08:00' as "plan.date_time_start", '2026-05-18T18:00' as "plan.date_time_end", 'A' as "point.name"`;
+    for (const code of ['9007199254740993', '-9223372036854775808', '42']) {
+      const [batch] = await drain(open(`select ${code} as "plan.external_code", ${columns}`), clock);
+      expect(batch?.items.map(({ externalCode }) => externalCode)).toEqual([code]);
+    }
+    const [batch] = await drain(open(`select 1 as "plan.external_code", 2 as "plan.external_code", ${columns}`), clock);
+    expect(batch?.readErrors.map(({ reason }) => reason)).toEqual([
+      'the column "plan.external_code" occurs twice in the header; keep one or rename one',
+    ]);
+  });
+
   test('columns that do not match are named once', async () => {
     const [batch, ...more] = await drain(
       open(`select 1 as "plan.external_code", 2 as "Point.Name" union all select 3, 4`),

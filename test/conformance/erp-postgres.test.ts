@@ -91,6 +91,35 @@ describe('sql on PostgreSQL', () => {
     expect(batches.flatMap(({ readErrors }) => readErrors)).toEqual([]);
   });
 
+  test('ends a read with its code when the server ends the connection, and when it does not answer in time', async () => {
+    const query = `${QUERY} where pg_sleep(60) is not null`;
+    const reading = drain(open({ query }), clock);
+    reading.catch(() => undefined);
+    for (let ended = 0; ended === 0; ) {
+      const { rows } = await database.raw(
+        "select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_sleep(60)%' and pid <> pg_backend_pid()",
+      );
+      ended = rows.length;
+    }
+    await expect(reading).rejects.toMatchObject({ code: 'erp_unreachable' });
+    await expect(drain(open({ query, timeoutMs: 1_000 }), clock)).rejects.toMatchObject({ code: 'erp_unavailable' });
+  });
+
+  test('acknowledges what comes after a locked row', async () => {
+    await database.raw(
+      "create table orders as select 'P' || n as code, null::text as state from generate_series(1, 2) n",
+    );
+    const erp = open({ acknowledge: 'update orders set state = :state where code = :external_code', timeoutMs: 1_000 });
+    const lock = await database.transaction();
+    await lock.raw("select * from orders where code = 'P1' for update");
+    await expect(erp.acknowledge([outcome, { ...outcome, externalCode: 'P2' }])).rejects.toMatchObject({
+      code: 'erp_unavailable',
+      failures: new Map([[0, expect.anything()]]),
+    });
+    await lock.rollback();
+    expect(await database('orders').orderBy('code').pluck('state')).toEqual([null, 'rejected']);
+  });
+
   test('takes a statement whose casts are named as its values', async () => {
     await database.raw("create type state as enum ('confirmed', 'rejected')");
     await database.raw('create table told (code text primary key, state state, remote_id bigint, message text)');
