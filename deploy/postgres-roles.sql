@@ -1,8 +1,5 @@
--- The roles of a Roadbook warehouse, each with the least it needs. Run it as an administrator in the warehouse's
--- database:
---   before the first start, so that the daemon finds its schema;
---   again after the first start and after every upgrade, so that BI may read the tables that are new.
--- Running it again changes nothing else. Passwords are not set here: \password roadbook, \password roadbook_bi.
+-- The roles of a Roadbook warehouse, each with the least it needs. Run it as an administrator in the warehouse's database
+-- before the first start, once. Running it again changes nothing. The daemon itself lets BI read new tables. Passwords are not set here: \password roadbook, \password roadbook_bi.
 -- Other names: replace roadbook, roadbook_bi and fleet throughout.
 
 do $$
@@ -30,27 +27,11 @@ create schema if not exists fleet_queue authorization roadbook;
 revoke all on schema fleet_queue from public;
 grant usage on schema fleet to roadbook_bi;
 
--- BI reads what the service knows, the code lists and the views, and may change nothing. What belongs to the daemon
--- itself stays closed: its session, and contents that wait to be sent or did not fit, which may hold personal data.
--- A table that this list does not know yet stays closed until the script is run again.
-do $$
-declare
-  item record;
-begin
-  for item in
-    select relname from pg_class
-    where relnamespace = 'fleet'::regnamespace and relkind in ('r', 'p', 'v', 'm') and not relispartition
-  loop
-    if item.relname in ('sync_state', 'sync_quarantine', 'sync_lease', 'sync_daemon', 'sync_rate', 'sync_audit', 'push_outbox', 'push_attempt', 'push_return') then
-      execute format('revoke all on fleet.%I from roadbook_bi', item.relname);
-    else
-      execute format('grant select on fleet.%I to roadbook_bi', item.relname);
-    end if;
-  end loop;
-end
-$$;
+-- At each start the daemon lets roadbook_bi read the views, the service's records and the code lists. Its own tables stay
+-- closed: its session, and contents that wait to be sent or did not fit, which may hold personal data.
 
 -- A BI query never holds anything for longer than this.
 alter role roadbook_bi set default_transaction_read_only = on;
+alter role roadbook_bi set statement_timeout = '5min';
 alter role roadbook_bi set idle_in_transaction_session_timeout = '10min';
 alter role roadbook_bi set search_path = fleet;

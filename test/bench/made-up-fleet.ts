@@ -1,5 +1,5 @@
-// Three months of a fleet of 100 vehicles, loaded through the engine's own loader: events in the number asked for,
-// and as many plans, stops, days and checklists as such a fleet has. The same rows at every run.
+// A fleet of 100 vehicles until 31 March 2026, loaded through the engine's own loader: events in the number asked for in the
+// last three months, and as many plans, stops, days and checklists as such a fleet has in `days`. The same rows at every run.
 import type { Engine, Row } from '../../src/warehouse/engine.ts';
 import { rowMapping } from '../../src/warehouse/load/row-mapping.ts';
 import type { Table } from '../../src/warehouse/schema/table.ts';
@@ -16,13 +16,15 @@ import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { metadataAt } from '../support/load-metadata.ts';
 
 const VEHICLES = 100;
-const DAYS = 90;
+const EVENT_DAYS = 90;
 const STOPS = 12;
 const QUESTIONS = 10;
 const CATEGORIES = [1, 2, 6, 7, 8, 11, 12, 13, 26, 27];
-/** 1 January 2026 in São Paulo. */
-const BEGIN = Date.parse('2026-01-01T03:00:00.000Z');
 const DAY_MS = 86_400_000;
+/** 1 January 2026 in São Paulo: day 0. Earlier days are negative. */
+const BEGIN = Date.parse('2026-01-01T03:00:00.000Z');
+/** Identifiers of earlier days are positive too. */
+const FIRST_DAY = -3_650;
 
 type Fields = Record<string, unknown>;
 
@@ -30,13 +32,14 @@ const at = (ms: number): string => new Date(ms).toISOString();
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
 const plate = (index: number): string => `ABC${1_000 + index}`;
 
-export async function loadFleet(engine: Engine, events: number): Promise<number> {
+export async function loadFleet(engine: Engine, events: number, days = EVENT_DAYS): Promise<number> {
   let rows = await put(engine, vehicle, BEGIN, range(VEHICLES).map(vehicleRecord));
   rows += await put(engine, driver, BEGIN, range(VEHICLES).map(driverRecord));
-  const perVehicle = Math.ceil(events / (VEHICLES * DAYS));
-  for (const day of range(DAYS)) {
+  const perVehicle = Math.ceil(events / (VEHICLES * EVENT_DAYS));
+  for (const day of range(days).map((index) => index + EVENT_DAYS - days)) {
     const seenAt = BEGIN + day * DAY_MS + DAY_MS / 2;
-    for (const [table, records] of recordsOf(day, perVehicle)) rows += await put(engine, table, seenAt, records);
+    for (const [table, records] of recordsOf(day, day < 0 ? 0 : perVehicle))
+      rows += await put(engine, table, seenAt, records);
   }
   await noteReading(engine);
   return rows;
@@ -73,7 +76,7 @@ function recordsOf(day: number, perVehicle: number): [Table, Fields[]][] {
   const vehicles = range(VEHICLES);
   const points = vehicles.flatMap((index) => range(STOPS).map((place) => stopRecords(day, index, place)));
   const forms = vehicles.map((index) => ({
-    id: day * VEHICLES + index + 1,
+    id: planId(day, index),
     checklist_form: { id: index % 3, name: `Form ${index % 3}` },
     user: { id: index + 1, name: `Driver ${index}` },
     date_executed: at(BEGIN + day * DAY_MS + 8 * 3_600_000),
@@ -94,7 +97,7 @@ function eventRecord(day: number, index: number, n: number, perVehicle: number):
   const begin = BEGIN + day * DAY_MS + Math.floor((n * DAY_MS) / perVehicle) + index * 1_000;
   return {
     event_category: CATEGORIES[n % CATEGORIES.length],
-    id: (day * VEHICLES + index) * 1_000 + n,
+    id: (day * VEHICLES + index) * 10_000 + n,
     begin_date: at(begin),
     end_date: at(begin + 60_000 + ((n * 7_919) % 600_000)),
     distance: (n * 131) % 5_000,
@@ -105,11 +108,11 @@ function eventRecord(day: number, index: number, n: number, perVehicle: number):
   };
 }
 
-const planId = (day: number, index: number): number => day * VEHICLES + index + 1;
+const planId = (day: number, index: number): number => (day - FIRST_DAY) * VEHICLES + index + 1;
 
 const planRecord = (day: number, index: number): Fields => ({
   id: planId(day, index),
-  status: day > DAYS - 2 ? 'E' : 'C',
+  status: day > EVENT_DAYS - 2 ? 'E' : 'C',
   external_code: `R-${planId(day, index)}`,
   date_time_start: at(BEGIN + day * DAY_MS + 8 * 3_600_000),
   date_time_end: at(BEGIN + day * DAY_MS + 18 * 3_600_000),
@@ -121,9 +124,9 @@ const planRecord = (day: number, index: number): Fields => ({
 function stopRecords(day: number, index: number, place: number): { point: Fields; execution: Fields; item: Fields } {
   const id = planId(day, index) * 100 + place;
   const scheduled = BEGIN + day * DAY_MS + (8 * 60 + place * 45) * 60_000;
-  const luck = (id * 7_919) % 100;
+  const luck = ((planId(day, index) * 31 + place * 17) * 7_919) % 100;
   const isEnd = place === 0 || place === STOPS - 1;
-  const isOpen = day > DAYS - 2 && place > 6;
+  const isOpen = day > EVENT_DAYS - 2 && place > 6;
   const status = isOpen ? 'P' : isEnd ? 'R' : luck < 8 ? 'D' : luck < 12 ? 'M' : 'E';
   return {
     point: {
@@ -177,15 +180,15 @@ const answerRecord = (checklistId: number, field: number): Fields => ({
 /** Control rows that runs would have written: until when the days were read, and a push for every tenth plan. */
 async function noteReading(engine: Engine): Promise<void> {
   const job = 'pull-daily-summaries';
-  const readAt = at(BEGIN + DAYS * DAY_MS);
+  const readAt = at(BEGIN + EVENT_DAYS * DAY_MS);
   const scopes = ['drivers', ...range(VEHICLES).map((index) => `vehicle ${index + 1}`)];
-  const sent = range((VEHICLES * DAYS) / 10).map((n) => ({
+  const sent = range((VEHICLES * EVENT_DAYS) / 10).map((n) => ({
     kind: 'route_plans',
-    external_code: `R-${n * 10 + 1}`,
+    external_code: `R-${planId(0, 0) + n * 10}`,
     state: n % 50 === 0 ? 'rejected' : 'confirmed',
     content_hash: 'x',
-    remote_key: `R-${n * 10 + 1}`,
-    remote_id: n * 10 + 1,
+    remote_key: `R-${planId(0, 0) + n * 10}`,
+    remote_id: planId(0, 0) + n * 10,
     attempts: 1,
     unclear_sends: 0,
     created_at: at(BEGIN + n * 8_640_000),

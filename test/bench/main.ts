@@ -3,7 +3,7 @@
 //   npm run bench                 a million events, and up to ten million: about half an hour
 //   npm run bench -- 100000       fewer
 //   npm run bench -- --check      whether the recorded ratios still hold, in a minute; nothing is written
-//   npm run bench -- growth push  these parts alone: events, load, growth, push, daemon
+//   npm run bench -- growth push  these parts alone: events, load, growth, push, daemon, dashboards
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
@@ -12,6 +12,7 @@ import { runSamples } from '../support/run-samples.ts';
 import { makeBenchPlace } from './bench-place.ts';
 import { barChart } from './chart.ts';
 import { daemonBench } from './daemon.ts';
+import { dashboardsBench } from './dashboards.ts';
 import { eventsBench } from './events.ts';
 import { growthBench } from './growth.ts';
 import { loadStage } from './load-stage.ts';
@@ -32,6 +33,7 @@ const PARTS: Readonly<Record<string, () => Promise<Section>>> = {
   growth: () => inPlace((place) => growthBench(place, wanted)),
   push: () => pushBench(Math.max(200, Math.min(5_000, Math.round(wanted / 200)))),
   daemon: () => daemonBench(wanted >= 1_000_000 ? 60 : 10),
+  dashboards: () => dashboardsBench(4 * wanted),
 };
 
 async function inPlace(work: (place: Awaited<ReturnType<typeof makeBenchPlace>>) => Promise<Section>) {

@@ -168,7 +168,6 @@ describe('the roles of deploy/postgres-roles.sql', () => {
     await bringSchemaUpToDate(engine);
     await engine.write((tx) => tx.load(event, [eventAt(1, '2031-07-15T00:00:00.000Z')], metadata));
     await engine.write((tx) => tx.load(event, [eventAt(1, '2031-08-15T00:00:00.000Z')], metadata));
-    await admin.raw(ROLES);
     const log = createLog({ level: 'silent', redactor: createRedactor() });
     const dispatcher = createPgBossDispatcher({
       home: async () => engine.queueHome,

@@ -1,5 +1,7 @@
 // What BI teams build on the views in PostgreSQL survives an upgrade, or the upgrade reports it before any change.
 import { afterAll, expect, it, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
+import { dbtSources } from '../../src/cli/output/dbt-sources.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { biPush } from '../../src/warehouse/views/bi-push.ts';
@@ -56,3 +58,34 @@ it('comments every view and its columns', async () => {
     first_column: biPush.columns[0]?.meaning,
   });
 });
+
+it('has the types that the dbt sources name', async () => {
+  const engine = await olderWarehouse('select kind from push_outbox');
+  await bringSchemaUpToDate(engine);
+  const typed = await engine.read((sql) =>
+    rowsOf(
+      sql,
+      `select attrelid::regclass::text as name, attname as column_name, format_type(atttypid, null) as type
+      from pg_attribute where attnum > 0 and not attisdropped`,
+    ),
+  );
+  const stored = new Map(
+    typed.map(({ name, column_name, type }) => [`${name}.${column_name}`, SHORT[String(type)] ?? type]),
+  );
+  const { sources } = parse(dbtSources()) as DbtSources;
+  const wrong = sources[0]?.tables.flatMap(({ name, columns }) =>
+    columns
+      .filter((column) => stored.get(`${name}.${column.name}`) !== column.data_type)
+      .map((column) => `${name}.${column.name} is ${stored.get(`${name}.${column.name}`)}, not ${column.data_type}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+const SHORT: Readonly<Record<string, string>> = {
+  'timestamp with time zone': 'timestamptz',
+  'timestamp without time zone': 'timestamp',
+};
+
+interface DbtSources {
+  sources: { tables: { name: string; columns: { name: string; data_type: string }[] }[] }[];
+}

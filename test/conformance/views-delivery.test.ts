@@ -95,10 +95,10 @@ describe.each(engineCases)('the views of deliveries on $name', (engineCase) => {
       'is_on_time',
     ];
     expect(await place.rows('bi_delivery', columns)).toEqual([
-      [10, 'start', false, '2026-03-10', at('10T11:05'), '2026-03-10 08:05:00', 300, false],
+      [10, 'start', false, '2026-03-10', at('10T11:05'), '2026-03-10 08:05:00', 300, true],
       [11, 'delivery', true, '2026-03-10', at('10T13:30'), '2026-03-10 10:30:00', 5_400, false],
-      [12, 'delivery', true, '2026-03-10', at('10T12:58'), '2026-03-10 09:58:00', -120, true],
-      [13, 'pick-up', true, '2026-03-10', at('11T02:59'), '2026-03-10 23:59:00', 540, false],
+      [12, 'delivery', true, '2026-03-10', at('10T12:58'), '2026-03-10 09:58:00', -120, null],
+      [13, 'pick-up', true, '2026-03-10', at('11T02:59'), '2026-03-10 23:59:00', 540, true],
       [14, 'delivery', true, '2026-03-10', at('11T09:00'), '2026-03-11 06:00:00', null, null],
       [15, 'delivery', true, '2026-03-10', null, null, null, null],
       [21, 'delivery', true, '2026-03-10', null, null, null, null],
@@ -227,7 +227,7 @@ describe.each(engineCases)('the views of deliveries on $name', (engineCase) => {
         1,
         1,
         1,
-        2,
+        1,
         at('10T11:05'),
         at('11T02:59'),
         '2026-03-20T00:00:00.000Z',

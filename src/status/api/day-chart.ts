@@ -1,9 +1,9 @@
 // Turns the stops of a day into its charts: stops by state at each half hour, planned against done, and late stops. Pure.
+import { LATE_AFTER_S } from '../../core/late-after.ts';
 import type { DayStop } from '../../warehouse/queries/delivery-day.ts';
 
 const BIN_MS = 1_800_000;
-/** A stop is late if it is open or executed this long after its planned time. */
-export const LATE_MS = 900_000;
+export const LATE_MS = LATE_AFTER_S * 1_000;
 const MOST_LATE = 100;
 
 /**
@@ -83,7 +83,7 @@ function lateStops(stops: readonly DayStop[], nowMs: number) {
       if (stop.executed_at === null && !isOpen) return [];
       const endMs = stop.executed_at === null ? nowMs : Date.parse(stop.executed_at);
       const lateMs = endMs - Date.parse(stop.time_scheduled);
-      if (lateMs < LATE_MS) return [];
+      if (lateMs <= LATE_MS) return [];
       return [{ ...stop, time_scheduled: stop.time_scheduled, late_seconds: Math.round(lateMs / 1_000) }];
     })
     .toSorted((a, b) => b.late_seconds - a.late_seconds);

@@ -1,8 +1,7 @@
 // The views and tables that can be exported: those that BI reads. Large ones are partitioned by local month, so that a
 // later export writes only the months that changed.
+import { isForBi } from '../schema/bi-access.ts';
 import { tables } from '../schema/catalog.ts';
-import { lookups } from '../schema/lookups.ts';
-import type { Table } from '../schema/table.ts';
 import type { View, ViewColumnType } from '../schema/view.ts';
 import { views } from '../schema/view-catalog.ts';
 
@@ -28,12 +27,6 @@ export interface Exportable {
   /** A row may change with time alone until its month is over, and with the rows of a neighbouring month. */
   readonly isLive: boolean;
 }
-
-/** Control tables with history of the service's data. The other control tables are for operations. */
-const HISTORY_TABLES = ['status_change', 'daily_summary_revision'];
-
-const isForBi = (table: Table): boolean =>
-  table.kind === 'base' || HISTORY_TABLES.includes(table.name) || lookups.some((lookup) => lookup.table === table);
 
 const grouped = (day: string, changedAt: string, from: string): string =>
   `select ${day} as day, count(*) as n, max(${changedAt}) as changed_at from ${from}${day === 'null' ? '' : ` group by ${day}`}`;

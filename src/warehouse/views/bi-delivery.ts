@@ -67,8 +67,8 @@ export const biDelivery = view({
         `case when ${wasOnSite('point')} then ${secondsBetween('point.time_scheduled', 'done.return_date')} end`,
     ),
     is_on_time: boolean(
-      'True if the stop was executed no later than planned; null if late_by_seconds is null.',
-      isOnTime('point', 'done'),
+      'True if the stop was executed at most 15 minutes later than planned; null if late_by_seconds is null or the stop was returned.',
+      (dialect) => isOnTime('point', 'done', dialect),
     ),
     is_overdue: boolean(
       'True while the stop is open and its planned time has passed.',
@@ -80,7 +80,7 @@ export const biDelivery = view({
     is_returned: boolean('True if the agent returned the delivery.', `(coalesce(point.status, 'P') = 'D')`),
     attempts: integer(
       'Number of executions recorded.',
-      `(select cast(count(*) as integer) from route_point_execution as visit
+      `(select count(*) from route_point_execution as visit
       where visit.route_point_id = point.id and visit._missing_since is null)`,
     ),
     is_first_attempt_success: boolean(
@@ -97,7 +97,7 @@ export const biDelivery = view({
     executed_order: integer(
       'Position in the order of execution, from 1; null while open or recorded by the office.',
       `case when ${VISITED} then 1 + (
-        select cast(count(*) as integer) from route_point as other
+        select count(*) from route_point as other
         where other.route_plan_id = point.route_plan_id and other._missing_since is null
         and ${OTHER_DONE} < done.return_date) end`,
     ),
@@ -117,7 +117,7 @@ export const biDelivery = view({
       `(coalesce(done.pictures, '') <> '' or coalesce(done.signature_img, '') <> ''
       or coalesce(done.hodometer_picture, '') <> '')`,
     ),
-    item_count: integer('Number of items of the stop.', items('cast(count(*) as integer)')),
+    item_count: integer('Number of items of the stop.', items('count(*)')),
     item_quantity: real('Quantity of all items.', items('sum(item.quantity)')),
     item_value: real('Value of all items.', items('sum(item.value)')),
   },

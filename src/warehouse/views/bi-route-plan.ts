@@ -1,4 +1,5 @@
 // One row per route plan, with the progress of its stops.
+import type { Dialect } from '../schema/dialect.ts';
 import { lookupTable } from '../schema/lookups.ts';
 import { boolean, date, instant, integer, real, text, view } from '../schema/view.ts';
 import { routePlan } from '../tables/route-plan.ts';
@@ -8,15 +9,18 @@ import { DONE, isCustomerStop, isLatestExecution, isOnTime } from './shared/stop
 
 /** Counts the customer stops of the plan that have not vanished and that match the condition. */
 const stops = (condition: string): string => `(
-    select cast(count(*) as integer) from route_point as point
+    select count(*) from route_point as point
     where point.route_plan_id = plan.id and point._missing_since is null
     and ${isCustomerStop('point')} and ${condition})`;
 
-const onTime = (wanted: boolean): string => `(
-    select cast(count(*) as integer) from route_point as point
+const onTime =
+  (wanted: boolean) =>
+  (dialect: Dialect): string =>
+    `(
+    select count(*) from route_point as point
     join route_point_execution as done on ${isLatestExecution('point.id')}
     where point.route_plan_id = plan.id and point._missing_since is null
-    and ${isCustomerStop('point')} and ${wanted ? '' : 'not '}${isOnTime('point', 'done')})`;
+    and ${isCustomerStop('point')} and ${wanted ? '' : 'not '}${isOnTime('point', 'done', dialect)})`;
 
 const visit = (which: 'min' | 'max'): string => `(
     select ${which}(visit.return_date) from route_point as point
@@ -58,8 +62,8 @@ export const biRoutePlan = view({
     stops_done: integer('Stops performed or delivered.', stops(`coalesce(point.status, 'P') in ${DONE}`)),
     stops_returned: integer('Stops returned.', stops(`coalesce(point.status, 'P') = 'D'`)),
     stops_open: integer('Stops not yet visited.', stops(`coalesce(point.status, 'P') = 'P'`)),
-    stops_on_time: integer('Stops executed no later than planned.', onTime(true)),
-    stops_late: integer('Stops executed later than planned.', onTime(false)),
+    stops_on_time: integer('Stops delivered at most 15 minutes later than planned.', onTime(true)),
+    stops_late: integer('Stops delivered more than 15 minutes later than planned.', onTime(false)),
     first_executed_at: instant('First execution at any point of the plan, UTC.', visit('min')),
     last_executed_at: instant('Last execution so far at any point of the plan, UTC.', visit('max')),
     in_execution_seen_at: instant('When the plan was first observed in execution, UTC.', seenAs('E')),

@@ -1,6 +1,7 @@
 // Creates the declared tables and views in PostgreSQL, in the configured schema, with a comment on every table and column.
 import type { Knex } from 'knex';
 import type { Ddl } from '../../engine.ts';
+import { mayBiRead } from '../../schema/bi-access.ts';
 import type { Dialect } from '../../schema/dialect.ts';
 import { type Column, type ColumnType, constraintOf, quote, type Table } from '../../schema/table.ts';
 import type { View } from '../../schema/view.ts';
@@ -31,7 +32,7 @@ export const dialect: Dialect = {
   addSeconds: later,
   localTime: (at, offset) => `date_trunc('second', ${wall(at, offset)})`,
   localDay: (at, offset) => `cast(${wall(at, offset)} as date)`,
-  localHour: (at, offset) => `cast(extract(hour from ${wall(at, offset)}) as integer)`,
+  localHour: (at, offset) => `cast(extract(hour from ${wall(at, offset)}) as bigint)`,
 };
 
 /** Control tables store JSON unchanged: a quarantined record may contain what jsonb rejects. */
@@ -78,6 +79,7 @@ export const postgresDdl = (schema: string): Ddl => ({
     const present = await comments(sql, schema);
     const statements = declared.flatMap(wantedComments).filter(({ at, text }) => present.get(at) !== text);
     if (statements.length > 0) await sql.raw(statements.map(commentStatement).join('; '));
+    await grantToBi(sql, schema, declared);
   },
 });
 
@@ -96,6 +98,21 @@ async function replaceView(sql: Knex, name: string, query: string): Promise<void
     await sql.raw(`create view ${quote(name)} as ${query}`);
   }
   await sql.raw('release savepoint replace_view');
+}
+
+/** The role that deploy/postgres-roles.sql makes for BI. */
+const BI_ROLE = 'roadbook_bi';
+
+/** Opens new tables and views to BI, if its role exists: a view whose columns changed was made anew, without grants. */
+async function grantToBi(sql: Knex, schema: string, declared: readonly (Table | View)[]): Promise<void> {
+  const names = declared.filter(mayBiRead).map(({ name }) => name);
+  const { rows } = await sql.raw(
+    `select relname as name from pg_class, pg_roles where rolname = ? and relnamespace = to_regnamespace(?)
+     and relname = any(?) and has_schema_privilege(rolname, relnamespace, 'usage')
+     and not has_table_privilege(rolname, pg_class.oid, 'select')`,
+    [BI_ROLE, schema, names],
+  );
+  for (const { name } of rows) await sql.raw(`grant select on ${quote(name)} to ${BI_ROLE}`);
 }
 
 interface Comment {

@@ -66,7 +66,7 @@ export const dayFigures = (subject: 'vehicle' | 'driver', reading: string): Reco
   average_speed: real('Average speed.', 'summary.speed_average'),
   recalculations: integer(
     'Number of figures of the day that the service changed after the first read.',
-    `(select cast(count(*) as integer) from daily_summary_revision as revision
+    `(select count(*) from daily_summary_revision as revision
     where revision.day = summary.day and revision.subject = summary.subject and revision.title = summary.title)`,
   ),
   changed_at: instant('When a figure of the day last changed, UTC.', 'summary._changed_at'),

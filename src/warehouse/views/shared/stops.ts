@@ -1,5 +1,7 @@
 // SQL shared by the views of stops and plans: which execution counts, and what a stop's status means. In the queries,
 // `point` is the stop and `done` its latest execution.
+import { LATE_AFTER_S } from '../../../core/late-after.ts';
+import type { Dialect } from '../../schema/dialect.ts';
 
 /** An execution without a time counts as the earliest. */
 const whenDone = (execution: string): string =>
@@ -22,8 +24,9 @@ export const isCustomerStop = (point: string): string =>
 /** The office records a manual outcome later, so its time is not the time of the visit. */
 export const wasOnSite = (point: string): string => `coalesce(${point}.status, '') <> 'M'`;
 
-/** Null if there is nothing to compare. */
-export const isOnTime = (point: string, done: string): string =>
-  `(case when ${wasOnSite(point)} then ${done}.return_date <= ${point}.time_scheduled end)`;
+/** Null if there is nothing to compare, and for a returned stop: nothing was delivered on time or late. */
+export const isOnTime = (point: string, done: string, { secondsBetween }: Dialect): string =>
+  `(case when ${wasOnSite(point)} and coalesce(${point}.status, '') <> 'D'
+    then ${secondsBetween(`${point}.time_scheduled`, `${done}.return_date`)} <= ${LATE_AFTER_S} end)`;
 
 export const DONE = `('R', 'E', 'M')`;
