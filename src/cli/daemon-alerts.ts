@@ -5,14 +5,17 @@ import {
   type Condition,
   configCondition,
   deadlineCondition,
+  driftCondition,
   jobConditions,
   outboxConditions,
 } from '../status/alerts/alert-conditions.ts';
 import { type Alerts, createAlerts } from '../status/alerts/alerts.ts';
 import { deadlineStatus } from '../status/health/deadline.ts';
+import { driftAboveLimit } from '../status/health/drift.ts';
 import { jobStatuses } from '../status/health/status-document.ts';
 import { outboxAttention } from '../sync/push/attention.ts';
 import { configState } from '../warehouse/control/config-state.ts';
+import { tableDrift } from '../warehouse/control/verification.ts';
 import type { Engine } from '../warehouse/engine.ts';
 
 export const daemonAlerts = (app: App, engine: Engine): Alerts =>
@@ -33,5 +36,6 @@ async function conditions(app: App, engine: Engine): Promise<Condition[]> {
     ...outboxConditions(await outboxAttention(engine, isoInstant(clock.now()))),
     configCondition(state?.refused?.error ?? null),
     deadlineCondition(await deadlineStatus({ config: loaded.config, engine, clock })),
+    driftCondition(driftAboveLimit(await tableDrift(engine), loaded.config)),
   ];
 }

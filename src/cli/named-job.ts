@@ -3,8 +3,7 @@ import type { App } from '../app/app.ts';
 import type { JobSettings } from '../config/schema.ts';
 import { suggest } from '../core/text/near-word.ts';
 import type { ScheduledJob } from '../schedule/scheduler.ts';
-import type { NamedJob } from '../sync/job.ts';
-import type { JobLookup } from '../sync/job-chain.ts';
+import type { JobLookup, NamedJob } from '../sync/job.ts';
 import { usageError } from './command.ts';
 
 export function namedJob(app: App, name: string): { job: NamedJob; settings: JobSettings } {
@@ -22,6 +21,7 @@ function findJob(app: App, name: string): { job: NamedJob; settings: JobSettings
 
 /** Finds the jobs that a run depends on. */
 export const jobLookup = (app: App): JobLookup => ({
+  names: app.jobs.map(({ name }) => name),
   find(name) {
     const found = findJob(app, name);
     return found && { job: found.job, options: found.settings.options, enabled: found.settings.enabled };

@@ -6,15 +6,10 @@ import { readControls } from '../warehouse/control/job-controls.ts';
 import { hasWorked } from '../warehouse/control/runs.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import type { SyncDependencies } from './dependencies.ts';
-import type { NamedJob, Preview } from './job.ts';
+import type { JobLookup, NamedJob, Preview } from './job.ts';
 import { runLeased } from './leased-run.ts';
 import type { FinishedRun, RunRequest } from './run.ts';
 import type { AskedPeriod } from './slice.ts';
-
-export interface JobLookup {
-  /** A job by name, with its own options; undefined if no job has the name. */
-  find(name: string): { job: NamedJob; options: Record<string, unknown>; enabled?: boolean } | undefined;
-}
 
 export async function runChain(
   request: RunRequest,
@@ -33,7 +28,7 @@ export async function runChain(
     if (await hasWorked(dependencies.engine, name)) continue;
     blockedBy ??= failureOfNeeded(name, await runOther(name));
   }
-  const finished = await runOnce({ ...request, blockedBy }, dependencies);
+  const finished = await runOnce({ ...request, blockedBy, jobs }, dependencies);
   for (const name of await unpaused(dependencies, finished.followUpJobs)) {
     if (jobs.find(name)?.enabled !== false) await runOther(name);
   }
@@ -65,7 +60,7 @@ export async function previewChain(
       steps: await needed.job.preview({ job: name, options: needed.options, dependencies }),
     });
   }
-  return { job: job.name, steps: await job.preview({ job: job.name, options, period, dependencies }), first };
+  return { job: job.name, steps: await job.preview({ job: job.name, options, period, dependencies, jobs }), first };
 }
 
 /** A follow-up pull is optional, so it does not run while a person has paused the job. */

@@ -44,6 +44,38 @@ export interface RunContext {
   draining?: AbortSignal;
   /** Called after each slice, for a progress bar. */
   onProgress?: (done: number, all: number) => void;
+  /** Every job, for a job that works on others. */
+  jobs?: JobLookup;
+  /** Compares slices with the warehouse instead of loading them; pulls only. */
+  comparing?: Comparing;
+  /** Calls to the service that the slice may still make; default: no limit. */
+  callsLeft?: { count: number };
+}
+
+export interface JobLookup {
+  names: readonly string[];
+  /** A job by name, with its own options; undefined if no job has the name. */
+  find(name: string): { job: NamedJob; options: Record<string, unknown>; enabled?: boolean } | undefined;
+}
+
+export interface Comparing {
+  /** Stores what was read where it differs; default: nothing is stored. */
+  repair: boolean;
+  /** Gets the result of a slice, with an entry for each table. */
+  take(found: readonly Comparison[]): void;
+}
+
+/** The rows that a slice read, compared with the stored rows of a table. */
+export interface Comparison {
+  table: string;
+  equal: number;
+  differing: number;
+  /** Rows of the service that the warehouse does not have, or has marked as missing. */
+  missingHere: number;
+  /** Stored rows that the service does not have. */
+  missingThere: number;
+  /** How many rows differ, by column. */
+  columns: Record<string, number>;
 }
 
 /** How a run ended; failures in the order in which they happened. */
@@ -97,13 +129,17 @@ export interface Job extends JobDeclaration {
   /** The scopes of the job's coverage; pulls only. */
   scopes?(options: Record<string, unknown>): CoverageScopes;
   execute(context: RunContext): Promise<RunOutcome>;
+  /** The slices that a run has; pulls only. */
+  slices?(context: PreviewContext): Promise<Slice[]>;
   /** Reads one slice of a run that another process may have planned; pulls only. */
   workSlice?(slice: Slice, context: RunContext): Promise<SliceOutcome>;
   /** Most slices of this job at once in one process; default: the limit of the process. */
   slicesAtOnce?: number;
   /** For --dry-run: describes a run without executing it. */
-  preview(context: Pick<RunContext, 'job' | 'options' | 'period' | 'dependencies'>): Promise<Preview[]>;
+  preview(context: PreviewContext): Promise<Preview[]>;
 }
+
+export type PreviewContext = Pick<RunContext, 'job' | 'options' | 'period' | 'dependencies' | 'jobs'>;
 
 /** A job, named after its file. */
 export interface NamedJob extends Job {

@@ -10,7 +10,8 @@ import { closeRun, openRun, type RunCause } from '../warehouse/control/runs.ts';
 import type { SyncDependencies } from './dependencies.ts';
 import type { NamedJob, RunContext, RunOutcome } from './job.ts';
 
-export interface RunRequest extends Pick<RunContext, 'options' | 'period' | 'lease' | 'onProgress' | 'draining'> {
+export interface RunRequest
+  extends Pick<RunContext, 'options' | 'period' | 'lease' | 'onProgress' | 'draining' | 'jobs'> {
   job: NamedJob;
   cause: RunCause;
   /** The planned instant of a scheduled run. */

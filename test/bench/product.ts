@@ -75,7 +75,7 @@ export async function prepareProduct(task: Task): Promise<Product> {
     const found = find(name);
     if (found === undefined) throw new Error(`no job ${name}`);
     const asked = period === undefined ? undefined : { ...period, resumable: false };
-    return runChain({ ...found, cause: 'manual', period: asked }, { find }, parts as never);
+    return runChain({ ...found, cause: 'manual', period: asked }, { find, names: [] }, parts as never);
   };
   await run('pull-vehicles');
   return {

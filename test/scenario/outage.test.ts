@@ -39,7 +39,7 @@ it('a service that is down for ten minutes gets few requests, no storm at its re
         const found = find(name);
         if (found === undefined) throw new Error(`no job ${name}`);
         running++;
-        await runChain({ ...found, ...request, ...stops }, { find }, dependencies).finally(() => running--);
+        await runChain({ ...found, ...request, ...stops }, { find, names: [] }, dependencies).finally(() => running--);
       },
     },
   );

@@ -48,6 +48,8 @@ export interface RigOptions {
   dependencies?: Partial<SyncDependencies>;
   /** The warehouse's engine; default SQLite. */
   engine?: EngineName;
+  /** Options of jobs that are not the defaults, by job. */
+  options?: Record<string, Record<string, unknown>>;
   /** Largest answer in MiB; default 64. */
   maxBodyMb?: number;
   /** A pause that the service asks for ends when the test has moved its clock; by default it takes real time. */
@@ -59,6 +61,7 @@ export async function makeRig({
   sandbox: options,
   dependencies: others,
   engine: engineName = 'sqlite',
+  options: usual = {},
   maxBodyMb = 64,
   movesPauses,
 }: RigOptions): Promise<Rig> {
@@ -97,7 +100,9 @@ export async function makeRig({
   const jobs = await loadJobs();
   const find = (name: string) => {
     const job = jobs.find((each) => each.name === name);
-    return job === undefined ? undefined : { job, options: job.options.parse({}) as Record<string, unknown> };
+    return job === undefined
+      ? undefined
+      : { job, options: job.options.parse(usual[name] ?? {}) as Record<string, unknown> };
   };
   return {
     clock,
@@ -109,9 +114,14 @@ export async function makeRig({
     async run(name, options = {}, period) {
       const found = find(name);
       if (found === undefined) throw new Error(`no job ${name}`);
-      const own = found.job.options.parse(options) as Record<string, unknown>;
-      return (await runChain({ job: found.job, options: own, cause: 'manual', period }, { find }, dependencies))
-        .summary;
+      const own = found.job.options.parse({ ...usual[name], ...options }) as Record<string, unknown>;
+      return (
+        await runChain(
+          { job: found.job, options: own, cause: 'manual', period },
+          { find, names: jobs.map((each) => each.name) },
+          dependencies,
+        )
+      ).summary;
     },
     async preview(name, options = {}) {
       const job = jobs.find((each) => each.name === name);

@@ -129,7 +129,7 @@ export async function beginDaemon(options: LifeOptions): Promise<BegunDaemon> {
       async run(name, order, stops) {
         const found = find(name);
         if (found === undefined) throw new Error(`no job ${name}`);
-        await runChain({ ...found, ...order, ...stops }, { find }, parts);
+        await runChain({ ...found, ...order, ...stops }, { find, names: [] }, parts);
       },
     },
   );

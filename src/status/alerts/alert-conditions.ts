@@ -1,6 +1,7 @@
 // The conditions that can raise an alert: a state in one word and a sentence for people. Pure: the facts are read
 // elsewhere.
 import { ATTENTION_REASONS, type OutboxAttention } from '../../sync/push/attention.ts';
+import type { TableDrift } from '../../warehouse/control/verification.ts';
 import type { DeadlineStatus } from '../health/deadline.ts';
 import type { JobStatus } from '../health/status-document.ts';
 
@@ -57,3 +58,16 @@ export function deadlineCondition(deadline: DeadlineStatus | null): Condition {
         text: `${missed} ${missed === 1 ? 'plan that starts' : 'plans that start'} tomorrow ${missed === 1 ? 'is' : 'are'} not confirmed by ${deadline?.at}: roadbook status`,
       };
 }
+
+/** `drifted`: the tables whose drift is above the limit. */
+export const driftCondition = (drifted: readonly TableDrift[]): Condition =>
+  drifted.length === 0
+    ? { subject: 'drift', state: 'ok', text: 'No verified table differs from the service in its final days' }
+    : {
+        subject: 'drift',
+        state: drifted.map(({ table }) => table).join(' '),
+        text: `${drifted.map(driftText).join('; ')}. See bi_verification, or run: roadbook verify`,
+      };
+
+const driftText = ({ table, drifted, compared }: TableDrift): string =>
+  `${drifted} of ${compared} verified rows of ${table} differed from the service although their days are final`;

@@ -1,6 +1,7 @@
 // The dictionary of the tables and views, and the invalid records in quarantine with personal data masked.
 import { Hono } from 'hono';
 import { quarantined } from '../../warehouse/control/quarantine.ts';
+import { tableDrift, verifications } from '../../warehouse/control/verification.ts';
 import { countRows } from '../../warehouse/queries/row-counts.ts';
 import { tables } from '../../warehouse/schema/catalog.ts';
 import { dictionary } from '../../warehouse/schema/dictionary.ts';
@@ -12,6 +13,12 @@ export function data({ engine, redactor }: Pick<StatusServerDependencies, 'engin
   const app = new Hono();
 
   app.get('/dictionary', (c) => c.json({ tables: dictionary() }));
+
+  app.get('/verification', async (c) => {
+    const params = query(c, { page, table: text });
+    const rows = await verifications(engine, params.table, PAGE_ROWS + 1, params.page * PAGE_ROWS);
+    return c.json({ tables: await tableDrift(engine), ...paged(rows, params.page) });
+  });
 
   app.get('/quarantine', async (c) => {
     const params = query(c, { page, table: text });

@@ -17,6 +17,7 @@ import {
   type PendingRetry,
   retryOf,
 } from '../../warehouse/control/runs.ts';
+import { type TableDrift, tableDrift } from '../../warehouse/control/verification.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import type { OutboxState } from '../../warehouse/outbox/entry.ts';
 import { oldestUnknown, outboxCounts } from '../../warehouse/outbox/lists.ts';
@@ -25,6 +26,7 @@ import { tableFreshness } from '../../warehouse/queries/table-freshness.ts';
 import { baseTables } from '../../warehouse/schema/catalog.ts';
 import { type DaemonStatus, daemonHealth, daemonStatuses } from './daemon-status.ts';
 import { type DeadlineStatus, deadlineHealth, deadlineStatus } from './deadline.ts';
+import { driftHealth } from './drift.ts';
 import { type Health, healthOf, outboxHealth, overallHealth } from './health.ts';
 
 export interface StatusDependencies {
@@ -83,6 +85,8 @@ export interface StatusDocument {
   /** Present if a deadline is configured. */
   deadline?: DeadlineStatus;
   quarantine: number;
+  /** The drift of each verified table. */
+  verification: TableDrift[];
   /** Every daemon on this warehouse. */
   daemons: DaemonStatus[];
   /** Present if the daemons share a queue. */
@@ -114,6 +118,7 @@ export async function statusFacts(dependencies: StatusDependencies): Promise<Sta
   const unknownSince = await oldestUnknown(dependencies.engine);
   const attention = await outboxAttention(dependencies.engine, isoInstant(dependencies.clock.now()));
   const deadline = await deadlineStatus(dependencies);
+  const verification = await tableDrift(dependencies.engine);
   const queue = (await dependencies.queueFacts?.()) ?? null;
   const daemons = await daemonStatuses(dependencies.engine, dependencies.clock);
   const document: StatusDocument = {
@@ -122,6 +127,7 @@ export async function statusFacts(dependencies: StatusDependencies): Promise<Sta
       outboxHealth(attention),
       deadlineHealth(deadline),
       daemonHealth(daemons, dependencies.configState !== undefined),
+      driftHealth(verification, dependencies.config),
     ]),
     version: dependencies.version,
     config: { loaded_at: dependencies.configLoadedAt, error: dependencies.configError },
@@ -132,6 +138,7 @@ export async function statusFacts(dependencies: StatusDependencies): Promise<Sta
     attention,
     ...(deadline !== null && { deadline }),
     quarantine: await countRows(dependencies.engine, 'sync_quarantine'),
+    verification,
     daemons,
     ...(queue !== null && { queue }),
   };

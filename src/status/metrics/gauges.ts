@@ -101,6 +101,12 @@ export const GAUGES: readonly GaugeDeclaration[] = [
     'Age of the oldest part of the table: time since that part was up to date.',
     ({ freshness_seconds }) => freshness_seconds,
   ),
+  {
+    name: 'drift_ratio',
+    help: 'Share of the rows of final days that differed from the service in the last verification of the table, 0 to 1.',
+    labels: ['table'],
+    values: ({ document }) => document.verification.map(({ table, drift_ratio }) => [[table], drift_ratio]),
+  },
   perTable('table_rows', 'Rows in the table.', ({ rows }) => rows),
   ...OUTBOX_STATES.map((state) =>
     single(`push_${state}`, `Outbox entries in the state ${state}.`, ({ document }) => document.outbox[state]),

@@ -1,10 +1,12 @@
 // The calls of a slice, and the source that it reads from. Calls for history wait for calls for current data. Many calls
 // run in parallel, and the first failure aborts the others, because the slice has failed. The limiter decides how many are
 // sent at once.
+import { Fatal } from '../../core/errors.ts';
 import { PRIORITY } from '../../core/rate/limiter.ts';
 import { factMemory } from '../../warehouse/control/learned-facts.ts';
 import type { RunContext } from '../job.ts';
 import type { Slice } from '../slice.ts';
+import { TOO_MANY } from './plan/slice-scale.ts';
 import { mapRecords } from './records/map-records.ts';
 import type { Source } from './types.ts';
 
@@ -31,6 +33,7 @@ export function createSource(slice: Slice, context: RunContext, reading: Reading
     call: callWith(slice, context, context.signal),
     mapCalls: (items, work) =>
       mapCalls(items, context.signal, (signal) => {
+        checkCallsLeft(context, items.length);
         const aborting = { ...source, call: callWith(slice, context, signal) };
         return (item) => work(item, aborting);
       }),
@@ -50,9 +53,28 @@ function callWith(slice: Slice, context: RunContext, signal: AbortSignal): Sourc
   const { dependencies, counts, runId } = context;
   const priority = priorityOf(slice, context);
   const onRequest = (): void => void counts.requests++;
-  const onRetry = (): void => void counts.retries++;
+  const spend = (): void => {
+    if (context.callsLeft !== undefined) context.callsLeft.count--;
+  };
+  const onRetry = (): void => {
+    counts.retries++;
+    spend();
+  };
   const calling = { signal, priority, runId, onRequest, onRetry };
-  return (endpoint, request) => dependencies.fleet.call(endpoint, request, calling);
+  return async (endpoint, request) => {
+    checkCallsLeft(context, 1);
+    spend();
+    return dependencies.fleet.call(endpoint, request, calling);
+  };
+}
+
+/** Checked before many calls are made, so that a slice that cannot be finished costs few. Fatal, so that no job skips it. */
+function checkCallsLeft({ callsLeft }: RunContext, wanted: number): void {
+  if (callsLeft === undefined || wanted <= callsLeft.count) return;
+  throw new Fatal(`The slice needs ${wanted} more calls, and ${callsLeft.count} are left`, {
+    code: TOO_MANY,
+    hint: 'Raise max_calls.',
+  });
 }
 
 /** `workWith` gets the signal that aborts the calls. The results are in the order of the items. */

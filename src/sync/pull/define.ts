@@ -6,7 +6,7 @@ import { recordColumns, type Table } from '../../warehouse/schema/table.ts';
 import { statusChange } from '../../warehouse/tables/status-change.ts';
 import type { Job } from '../job.ts';
 import { type CoverageBy, coverageScopes } from './plan/scopes.ts';
-import { executePull, previewPull, workSlice } from './run.ts';
+import { executePull, plannedSlices, previewPull, workSlice } from './run.ts';
 import type { Pull, PullDeclaration, Reference } from './types.ts';
 
 export function pull<Options extends z.ZodObject, Work>(declaration: PullDeclaration<Options, Work>): Job {
@@ -26,6 +26,7 @@ export function pull<Options extends z.ZodObject, Work>(declaration: PullDeclara
     cost: cost && ((given, load) => cost(given as z.output<Options>, load)),
     slicesAtOnce,
     execute: (context) => executePull(engine, context),
+    slices: (context) => plannedSlices(engine, context),
     workSlice: (slice, context) => workSlice(engine, slice, context),
     preview: (context) => previewPull(engine, context),
   };

@@ -6,7 +6,7 @@ import { addCounts, zeroCounts } from '../../core/glossary.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { invalidate, invalidateFuture } from '../../warehouse/control/coverage.ts';
 import { createLateIndexes } from '../../warehouse/schema/converge.ts';
-import type { Preview, RunContext, RunOutcome } from '../job.ts';
+import type { Preview, PreviewContext, RunContext, RunOutcome } from '../job.ts';
 import type { Slice, SliceOutcome } from '../slice.ts';
 import { priorityOf } from './calls.ts';
 import { forgetBackfill, plannedCoverage, writtenCoverage } from './plan/backfill-progress.ts';
@@ -114,13 +114,13 @@ export async function workSlice(job: Pull, slice: Slice, context: RunContext): P
   }
 }
 
-export async function previewPull(
-  job: Pull,
-  context: Pick<RunContext, 'job' | 'options' | 'period' | 'dependencies'>,
-): Promise<Preview[]> {
+export async function plannedSlices(job: Pull, context: PreviewContext): Promise<Slice[]> {
   const scale = await readScale(context.dependencies.engine, context.job);
-  const { slices } = await job.plan(planContext(context, scale));
-  return slices.map(({ scope, work, calls = 1, furtherCalls }) => ({
+  return (await job.plan(planContext(context, scale))).slices;
+}
+
+export async function previewPull(job: Pull, context: PreviewContext): Promise<Preview[]> {
+  return (await plannedSlices(job, context)).map(({ scope, work, calls = 1, furtherCalls }) => ({
     what: scope,
     detail: work,
     calls,
@@ -129,7 +129,7 @@ export async function previewPull(
 }
 
 const planContext = (
-  { job, options, period, dependencies }: Pick<RunContext, 'job' | 'options' | 'period' | 'dependencies'>,
+  { job, options, period, dependencies }: PreviewContext,
   scale: number,
 ): PlanContext<Record<string, unknown>> => ({
   coverageName: plannedCoverage({ job, period }),

@@ -7,9 +7,10 @@ import { quarantine, quarantineRows, release } from '../../warehouse/control/qua
 import type { LoadMetadata, Transaction } from '../../warehouse/engine.ts';
 import { StaleRead } from '../../warehouse/load/stale-read.ts';
 import { justMarked, markVanished } from '../../warehouse/load/vanished.ts';
-import type { RunContext } from '../job.ts';
+import type { Comparison, RunContext } from '../job.ts';
 import type { Slice } from '../slice.ts';
 import { createSource } from './calls.ts';
+import { compareBatches } from './compare.ts';
 import { writtenCoverage } from './plan/backfill-progress.ts';
 import { untilRead } from './plan/window-slices.ts';
 import { type Batch, type Batches, createBatches } from './records/batch.ts';
@@ -39,10 +40,15 @@ async function readOnce(job: Pull, slice: Slice, context: RunContext, references
   const batches = newBatches();
   const cleanups: (() => void)[] = [];
   const loading: Loading = { job, context, slice, readAt: isoInstant(clock.now()) };
+  const compared: Comparison[] = [];
+  const finish = async (result: SliceResult, ready: readonly Batch[]): Promise<void> => {
+    if (context.comparing === undefined) return commit(result, ready, loading);
+    compared.push(...(await compareSlice(result, ready, loading)));
+  };
   const source = createSource(slice, context, {
     readAt: loading.readAt,
     prepare: batches.prepare,
-    commitPart: async (part) => commit({ ...part, covered: [] }, await readyBatches(part, newBatches()), loading),
+    commitPart: async (part) => finish({ ...part, covered: [] }, await readyBatches(part, newBatches())),
     atEnd: (cleanup) => void cleanups.push(cleanup),
   });
   try {
@@ -50,7 +56,8 @@ async function readOnce(job: Pull, slice: Slice, context: RunContext, references
     const result = await job.read(slice, source, context.options);
     context.log.debug({ scope: slice.scope }, 'slice read');
     references.noteUnknown(result.unknown);
-    await commit(result, await readyBatches(result, batches), loading);
+    await finish(result, await readyBatches(result, batches));
+    context.comparing?.take(compared);
   } finally {
     for (const cleanup of cleanups) cleanup();
   }
@@ -71,14 +78,37 @@ interface Loading {
   readAt: string;
 }
 
-async function commit(result: SliceResult, batches: readonly Batch[], { job, context, slice, readAt }: Loading) {
+async function commit(result: SliceResult, batches: readonly Batch[], loading: Loading): Promise<void> {
+  const { job, context } = loading;
+  const tables = job.into.map(([, table]) => table.name);
+  const load = storing(result, batches, loading);
+  addCounts(context.counts, await context.dependencies.engine.write(load, { isLong: true, tables }));
+  context.dependencies.onSlice?.();
+}
+
+/** Compares the slice with the warehouse, and commits it if it differs and is to be repaired. */
+async function compareSlice(result: SliceResult, batches: readonly Batch[], loading: Loading): Promise<Comparison[]> {
+  const { counts, comparing, dependencies } = loading.context;
+  const found = await compareBatches(dependencies.engine, batches, storing(result, batches, loading));
+  const differs = found.some((each) => each.differing + each.missingHere + each.missingThere > 0);
+  if (differs && comparing?.repair === true) await commit(result, batches, loading);
+  else {
+    const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
+    counts.records += rows;
+    counts.unchanged += rows;
+  }
+  return found;
+}
+
+/** Stores the slice in a transaction. */
+function storing(result: SliceResult, batches: readonly Batch[], { context, slice, readAt }: Loading) {
   const { dependencies, runId } = context;
   const invalid = quarantineRows(
     context.job,
     batches.flatMap((batch) => batch.invalid),
     dependencies.redactor,
   );
-  const load = async (tx: Transaction) => {
+  return async (tx: Transaction): Promise<RunCounts> => {
     // Take the time inside the transaction: rows that others stored while this one waited must not count as newer.
     const metadata = { runId, at: isoInstant(dependencies.clock.now()), readAt };
     const filled = await filledRanges(tx, result.fullRefresh ?? []);
@@ -94,9 +124,6 @@ async function commit(result: SliceResult, batches: readonly Batch[], { job, con
     }
     return counts;
   };
-  const tables = job.into.map(([, table]) => table.name);
-  addCounts(context.counts, await dependencies.engine.write(load, { isLong: true, tables }));
-  dependencies.onSlice?.();
 }
 
 async function loadBatches(tx: Transaction, batches: readonly Batch[], metadata: LoadMetadata): Promise<RunCounts> {

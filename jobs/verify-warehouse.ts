@@ -1,0 +1,34 @@
+// Verifies the warehouse: reads a random sample of past days again, compares every row, and repairs what differs.
+import { z } from 'zod';
+import { durationOption } from '../src/core/time/duration-option.ts';
+import type { Job } from '../src/sync/job.ts';
+import { executeVerify, previewVerify } from '../src/sync/verify/run.ts';
+import { syncVerification } from '../src/warehouse/control/verification.ts';
+
+const job: Job = {
+  meaning: 'Reads a sample of past days again, compares it with the warehouse, and repairs differences.',
+  schedule: '15 2 * * *',
+  options: z.object({
+    sample: z.int().min(1).default(16).describe('How many slices a run compares (default 16).'),
+    // Days past the shortest retention may have been deleted.
+    days: durationOption('28d', 'How far back the days are chosen, at most 29d (default 28d).', { max: '29d' }),
+    max_calls: z.int().min(1).default(800).describe('Most calls to the service in one run (default 800).'),
+    repair: z.boolean().default(true).describe('Whether differences are repaired (default true).'),
+    drift_limit: z
+      .number()
+      .min(0)
+      .max(1)
+      .default(0.001)
+      .describe('Share of the rows of final days that may differ before health and alerts say so (default 0.001).'),
+    tables: z
+      .array(z.string())
+      .default([])
+      .describe('Only the jobs that fill one of these tables (default empty, for all).'),
+  }),
+  tables: [syncVerification],
+  cost: ({ max_calls }) => ({ calls: max_calls as number }),
+  execute: executeVerify,
+  preview: previewVerify,
+};
+
+export default job;

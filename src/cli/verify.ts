@@ -1,0 +1,120 @@
+// roadbook verify: reads a sample of past days again, compares it with the warehouse, and prints what differs.
+import type { Command } from 'commander';
+import { suggest } from '../core/text/near-word.ts';
+import { runChain } from '../sync/job-chain.ts';
+import { type VerifiedDay, verifiedBy } from '../warehouse/control/verification.ts';
+import { defineCommand, print, sayWaiting, usageError, withApp } from './command.ts';
+import { jobLookup, namedJob } from './named-job.ts';
+import { wholeNumber, wholeNumberFrom } from './number-options.ts';
+import { EXIT, exitCodeOfRun } from './output/exit-codes.ts';
+import { textTable } from './output/text-table.ts';
+import { describeRun } from './run.ts';
+import { abortOnSignal } from './signals.ts';
+
+const JOB = 'verify-warehouse';
+const DAY_MS = 86_400_000;
+
+interface VerifyOptions {
+  sample?: number;
+  days?: number;
+  table: string[];
+  repair: boolean;
+}
+
+export const define = (command: Command): Command =>
+  defineCommand<VerifyOptions>(command, {
+    options: (command) =>
+      command
+        .option('--sample <n>', 'how many slices to compare (default: as configured)', wholeNumber)
+        .option('--days <n>', 'how many days back they are chosen (default: as configured)', wholeNumberFrom(1, 29))
+        .option('--table <name...>', 'only the jobs that fill these tables', [])
+        .option('--repair', 'store what the service has where the warehouse differs', false),
+    action: withApp(async (app, _args, { json, sample, days, table, repair }) => {
+      const { job, settings } = namedJob(app, JOB);
+      const known = app.jobs.flatMap(({ into = [] }) => into.map(([, { name }]) => name));
+      for (const name of table) {
+        if (!known.includes(name))
+          throw usageError(`No job pulls a table ${JSON.stringify(name)}`, suggest(name, known));
+      }
+      const options = {
+        ...settings.options,
+        repair,
+        ...(sample !== undefined && { sample }),
+        ...(days !== undefined && { days: days * DAY_MS }),
+        ...(table.length > 0 && { tables: table }),
+      };
+      const request = { job, options, cause: 'manual' as const, signal: abortOnSignal(), onWait: sayWaiting(JOB) };
+      const { summary } = await runChain(request, jobLookup(app), await app.sync());
+      const found = await verifiedBy(await app.warehouse(), summary.run_id);
+      const drift = sumOf(found.filter(({ state }) => state === 'final'));
+      const late = sumOf(found.filter(({ state }) => state !== 'final'));
+      const tables = found.map((row) => ({ ...row, differing_columns: JSON.parse(row.differing_columns ?? 'null') }));
+      print(
+        json
+          ? JSON.stringify({ run: summary, drift, late, tables }, null, 2)
+          : [describeRun(summary), ...describe(found), sentence(drift, late, repair)].join('\n'),
+      );
+      return summary.status === 'ok' && drift.wrong > 0 ? EXIT.partial : exitCodeOfRun(summary);
+    }),
+  });
+
+const sumOf = (rows: readonly VerifiedDay[]) => {
+  const compared = rows.reduce((sum, row) => sum + row.compared, 0);
+  return { compared, wrong: compared - rows.reduce((sum, row) => sum + row.equal, 0) };
+};
+
+/** A line for each table: all its days together, and the days that differ. */
+function describe(found: readonly VerifiedDay[]): string[] {
+  if (found.length === 0) return ['  Nothing was compared.'];
+  const rows = Map.groupBy(found, ({ table_name, state }) => `${table_name} ${state}`)
+    .values()
+    .map((days) => {
+      const sum = (field: 'compared' | 'equal' | 'differing' | 'missing_here' | 'missing_there' | 'repaired') =>
+        days.reduce((total, day) => total + day[field], 0);
+      const wrong = days.filter(({ compared, equal }) => compared > equal);
+      const columns = new Set(wrong.flatMap((day) => Object.keys(JSON.parse(day.differing_columns ?? '{}'))));
+      return [
+        days[0]?.table_name,
+        days[0]?.state,
+        days.length,
+        sum('compared'),
+        sum('equal'),
+        sum('differing'),
+        sum('missing_here'),
+        sum('missing_there'),
+        sum('repaired'),
+        wrong.map(({ day }) => day).join(', '),
+        [...columns].join(', '),
+      ];
+    });
+  return ['', textTable(HEAD, [...rows]), ''];
+}
+
+const HEAD = [
+  'table',
+  'days are',
+  'days',
+  'compared',
+  'equal',
+  'differing',
+  'missing here',
+  'missing there',
+  'repaired',
+  'which days',
+  'columns',
+];
+
+function sentence(drift: { compared: number; wrong: number }, late: { wrong: number }, repair: boolean): string {
+  const repaired = repair ? 'Repaired.' : 'Repair it: npx roadbook verify --repair';
+  const lines = [
+    drift.wrong === 0
+      ? `No drift: ${drift.compared} rows of final days are equal.`
+      : `Drift: ${drift.wrong} of ${drift.compared} rows of final days differ. ${repaired}`,
+  ];
+  if (late.wrong > 0) {
+    lines.push(
+      `Late: ${late.wrong} rows of days or lists that are still read again differ. ${repair ? 'Repaired.' : 'The next runs bring them.'}`,
+    );
+  }
+  return lines.join('\n');
+}

@@ -1,0 +1,241 @@
+// One run of verification: reads a random sample of covered slices again, compares them with the warehouse and stores what
+// it found. The slices of all pulls take turns, so that every table is verified, and a slice that needs more than its
+// share of the calls is cut. A difference is repaired by storing what was read.
+import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
+import { addCounts } from '../../core/glossary.ts';
+import { isoInstant } from '../../core/time/clock.ts';
+import { coverageOf, EVER, UNTIL_READ } from '../../warehouse/control/coverage.ts';
+import { storeVerified, type VerifiedDay } from '../../warehouse/control/verification.ts';
+import type { Comparison, NamedJob, Preview, PreviewContext, RunContext, RunOutcome } from '../job.ts';
+import { type LocalDay, localDate, localDays } from '../pull/plan/local-days.ts';
+import { TOO_MANY } from '../pull/plan/slice-scale.ts';
+import { intervalOf, spanOf } from '../pull/plan/windows.ts';
+import type { Slice } from '../slice.ts';
+import { type Coverage, isFinal, shuffled } from './sample.ts';
+
+export interface VerifyOptions {
+  /** Slices to compare. */
+  sample: number;
+  /** How far back days are chosen, ms. */
+  days: number;
+  max_calls: number;
+  repair: boolean;
+  /** Only the jobs that fill one of these tables; empty for all. */
+  tables: readonly string[];
+}
+
+/** Calls that every slice may make, so that a slice with a call for each event category fits. */
+const LEAST_CALLS = 50;
+
+/** A requested period, so that no coverage is written. */
+const PAST = { beginAt: EVER, endAt: UNTIL_READ, resumable: false };
+
+/** A pull whose slices are compared. */
+interface Verified {
+  job: NamedJob;
+  options: Record<string, unknown>;
+  coverage: Coverage;
+  /** How far behind its coverage a run reads again, ms. */
+  lookbackMs: number;
+}
+
+export async function executeVerify(context: RunContext): Promise<RunOutcome> {
+  const { counts, draining, signal, log } = context;
+  const { sample, max_calls } = verifyOptions(context);
+  const failures: RoadbookError[] = [];
+  const found = createFindings(context);
+  let compared = 0;
+  let tooLarge = 0;
+  let callsLeft = max_calls;
+  for await (const { verified, slice } of inTurns(await verifiedJobs(context), context)) {
+    if (compared === sample || callsLeft <= 0 || signal.aborted || draining?.aborted === true) break;
+    const share = Math.max(LEAST_CALLS, Math.ceil(callsLeft / (sample - compared)));
+    const left = { count: Math.min(callsLeft, share) };
+    const before = left.count;
+    const end = await compareSlice(slice, verified, context, left, found);
+    callsLeft -= before - left.count;
+    if (end === 'compared') compared++;
+    else if (end === 'too large') tooLarge++;
+    else {
+      failures.push(end);
+      log.warn({ scope: slice.scope, err: end }, 'slice not compared');
+      if (end instanceof Fatal) break;
+    }
+  }
+  counts.slices += compared;
+  log.info({ compared, too_large: tooLarge, calls_left: callsLeft }, 'verification finished');
+  if (compared === 0 && tooLarge > 0) failures.push(noSliceFits(max_calls));
+  return { failures, worked: compared > 0 };
+}
+
+/** The slices of all pulls, one of each in turn. */
+async function* inTurns(jobs: readonly Verified[], context: PreviewContext) {
+  const queues = jobs.map((verified) => ({ verified, slices: randomSlices(verified, context) }));
+  while (queues.length > 0) {
+    for (const queue of [...queues]) {
+      const { value, done } = await queue.slices.next();
+      if (done === true) queues.splice(queues.indexOf(queue), 1);
+      else yield { verified: queue.verified, slice: value };
+    }
+  }
+}
+
+/** A random slice of every day in random order, then the others. The slices of a listing are the same on every day. */
+async function* randomSlices(verified: Verified, context: PreviewContext): AsyncGenerator<Slice> {
+  const { dependencies } = context;
+  const { job, options, coverage, lookbackMs } = verified;
+  const isDayFinal = (day: LocalDay): boolean =>
+    coverage.keys().some((scope) => isFinal([{ scopes: [scope], ...intervalOf(day) }], coverage, lookbackMs));
+  const seen = new Set<string>();
+  const others: Slice[] = [];
+  for (const day of shuffled(daysOf(verified, context), Math.random, isDayFinal)) {
+    const asked = { ...intervalOf(day), resumable: false };
+    const planned = (await job.slices?.({ job: job.name, options, period: asked, dependencies })) ?? [];
+    const [first, ...rest] = shuffled(
+      planned.filter(({ scope }) => !seen.has(scope)),
+      Math.random,
+    );
+    for (const { scope } of planned) seen.add(scope);
+    others.push(...rest);
+    if (first !== undefined) yield first;
+  }
+  yield* shuffled(others, Math.random);
+}
+
+/** The local days in reach of which a part is covered. */
+function daysOf({ coverage }: Verified, context: PreviewContext): LocalDay[] {
+  const { clock, timezone } = context.dependencies;
+  const now = clock.now();
+  const covered = [...coverage.values()].flat().map(spanOf);
+  return localDays([{ begin: now - verifyOptions(context).days, end: now }], timezone).filter((day) =>
+    covered.some((span) => span.begin < day.end && span.end > day.begin),
+  );
+}
+
+type SliceEnd = 'compared' | 'too large' | RoadbookError;
+
+/** Compares a slice, or a random part of it if it is too large. */
+async function compareSlice(
+  slice: Slice,
+  { job, options, coverage, lookbackMs }: Verified,
+  context: RunContext,
+  callsLeft: { count: number },
+  found: Findings,
+): Promise<SliceEnd> {
+  const { repair } = verifyOptions(context);
+  for (let part = slice; ; ) {
+    let result: readonly Comparison[] = [];
+    const outcome = await job.workSlice?.(part, {
+      ...context,
+      job: job.name,
+      options,
+      period: PAST,
+      callsLeft,
+      comparing: {
+        repair,
+        take: (compared) => {
+          result = compared;
+        },
+      },
+    });
+    if (outcome === undefined || outcome.end === 'stopped') return new Fatal('Stopped', { code: 'stopped' });
+    addCounts(context.counts, { ...outcome.counts, slices: 0 });
+    if (outcome.end === 'failed') return outcome.failure.code === TOO_MANY ? 'too large' : outcome.failure;
+    if (outcome.end === 'loaded') {
+      await found.add(part, result, isFinal(part.covers ?? [], coverage, lookbackMs));
+      return 'compared';
+    }
+    const [smaller] = shuffled(outcome.slices, Math.random);
+    if (smaller === undefined) return 'too large';
+    part = smaller;
+  }
+}
+
+type Findings = ReturnType<typeof createFindings>;
+
+/** Adds up what the run has found, by table, day and state. */
+function createFindings(context: RunContext) {
+  const { dependencies, runId } = context;
+  const { clock, engine, timezone } = dependencies;
+  const { repair } = verifyOptions(context);
+  const rows = new Map<string, VerifiedDay>();
+  return {
+    async add({ covers = [] }: Slice, result: readonly Comparison[], final: boolean): Promise<void> {
+      const now = clock.now();
+      const [period] = covers;
+      const { begin, end } =
+        period === undefined || period.endAt === UNTIL_READ ? { begin: now, end: now } : spanOf(period);
+      // A slice may be cut at other hours than local midnight: the day that it mostly belongs to counts.
+      const place = { day: localDate((begin + end) / 2, timezone), state: final ? 'final' : 'provisional' } as const;
+      const touched = result.map((each) => {
+        const name = [each.table, place.day, place.state].join(' ');
+        const sum = addTo(rows.get(name), each, repair);
+        const row = { ...sum, run_id: runId, table_name: each.table, ...place, verified_at: isoInstant(now) };
+        rows.set(name, row);
+        return row;
+      });
+      await storeVerified(engine, touched);
+    },
+  };
+}
+
+function addTo(sum: VerifiedDay | undefined, each: Comparison, repair: boolean) {
+  const wrong = each.differing + each.missingHere + each.missingThere;
+  const columns: Record<string, number> = JSON.parse(sum?.differing_columns ?? '{}');
+  for (const [name, rows] of Object.entries(each.columns)) columns[name] = (columns[name] ?? 0) + rows;
+  return {
+    compared: (sum?.compared ?? 0) + each.equal + wrong,
+    equal: (sum?.equal ?? 0) + each.equal,
+    differing: (sum?.differing ?? 0) + each.differing,
+    missing_here: (sum?.missing_here ?? 0) + each.missingHere,
+    missing_there: (sum?.missing_there ?? 0) + each.missingThere,
+    repaired: (sum?.repaired ?? 0) + (repair ? wrong : 0),
+    differing_columns: Object.keys(columns).length === 0 ? null : JSON.stringify(columns),
+  };
+}
+
+/** The enabled pulls that have read anything. */
+async function verifiedJobs(context: PreviewContext): Promise<Verified[]> {
+  const { jobs, dependencies } = context;
+  const { tables } = verifyOptions(context);
+  const found: Verified[] = [];
+  for (const name of jobs?.names ?? []) {
+    const { job, options = {}, enabled } = jobs?.find(name) ?? {};
+    if (job?.slices === undefined || enabled === false) continue;
+    if (tables.length > 0 && !job.tables.some((table) => tables.includes(table.name))) continue;
+    const coverage = await coverageOf(dependencies.engine, name);
+    if (coverage.size > 0) found.push({ job, coverage, ...reachOf(options, dependencies.clock.now()) });
+  }
+  return shuffled(found, Math.random);
+}
+
+/** How far back the job reads again, and its options with everything unsettled, so that settled records are read too. */
+function reachOf(options: Record<string, unknown>, now: number) {
+  const durations = [options.lookback, options.daily_lookback, options.settle].filter(
+    (each) => typeof each === 'number',
+  );
+  return {
+    lookbackMs: Math.max(0, ...durations),
+    options: 'settle' in options ? { ...options, settle: now } : options,
+  };
+}
+
+const verifyOptions = ({ options }: Pick<PreviewContext, 'options'>) => options as unknown as VerifyOptions;
+
+const noSliceFits = (calls: number): RoadbookError =>
+  asRoadbookError(
+    new Fatal(`No slice could be compared with ${calls} calls`, {
+      code: 'too_few_calls',
+      hint: 'Raise jobs.verify-warehouse.max_calls.',
+    }),
+  );
+
+/** The jobs whose slices a run may read. */
+export async function previewVerify(context: PreviewContext): Promise<Preview[]> {
+  const { sample, max_calls } = verifyOptions(context);
+  return (await verifiedJobs(context)).map((verified) => ({
+    what: verified.job.name,
+    detail: { days: daysOf(verified, context).length, slices_of_all_jobs: sample },
+    further: `at most ${max_calls} for all jobs together`,
+  }));
+}

@@ -1,0 +1,31 @@
+// Which days a verification reads, in a random order that prefers final days, and whether a slice is final.
+import type { Interval, ScopedInterval } from '../../warehouse/control/coverage.ts';
+
+/** Covered intervals by scope. */
+export type Coverage = ReadonlyMap<string, readonly Interval[]>;
+
+/** A final day is this many times as likely to be read as another one. */
+const WEIGHT_OF_FINAL = 4;
+
+/**
+ * True if no run reads the periods again by itself: each lies in the coverage of all its scopes, further behind the end of
+ * that coverage than a run looks back. A period that is not covered is due, so it is not final.
+ */
+export function isFinal(covers: readonly ScopedInterval[], coverage: Coverage, lookbackMs: number): boolean {
+  const isBehind = ({ beginAt, endAt }: Interval, period: Interval): boolean =>
+    beginAt <= period.beginAt && Date.parse(endAt) - lookbackMs >= Date.parse(period.endAt);
+  return (
+    covers.length > 0 &&
+    covers.every((period) =>
+      period.scopes.every((scope) => (coverage.get(scope) ?? []).some((interval) => isBehind(interval, period))),
+    )
+  );
+}
+
+/** Weighted sampling without replacement: an item of weight w gets the greatest of w random numbers. */
+export function shuffled<Item>(items: readonly Item[], random: () => number, isPreferred?: (item: Item) => boolean) {
+  return items
+    .map((item) => ({ item, rank: random() ** (1 / (isPreferred?.(item) === true ? WEIGHT_OF_FINAL : 1)) }))
+    .sort((a, b) => b.rank - a.rank)
+    .map(({ item }) => item);
+}

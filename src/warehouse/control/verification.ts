@@ -1,0 +1,100 @@
+// What verifications found: a row for each run, table and day, with its counts. The rows of a day that pulls no longer read
+// again are final: a difference there is drift. Any other difference is late data, which the next runs bring.
+import type { Engine } from '../engine.ts';
+import { controlTable, date, instant, integer, text } from '../schema/table.ts';
+
+export const syncVerification = controlTable({
+  name: 'sync_verification',
+  meaning: 'Results of verifications: the rows of a sample of days, read again and compared with the warehouse.',
+  key: ['run_id', 'table_name', 'day', 'state'],
+  columns: {
+    run_id: text('The run that compared the rows.'),
+    table_name: text('Name of the table.'),
+    day: date('Local day of the rows; for a table that is read as a list, the day of the verification.'),
+    state: text('final if no run reads the day again by itself, else provisional; lists are provisional.'),
+    verified_at: instant('When the rows were compared.', { required: true }),
+    compared: integer('Rows compared: the sum of the next four.', { required: true }),
+    equal: integer('Rows that are the same in both.', { required: true }),
+    differing: integer('Rows with another value in some column.', { required: true }),
+    missing_here: integer('Rows of the service that the warehouse did not have, or had marked as missing.', {
+      required: true,
+    }),
+    missing_there: integer('Stored rows that the service no longer has.', { required: true }),
+    repaired: integer('Rows that the run has repaired.', { required: true }),
+    differing_columns: text('How many rows differ, by column, as JSON; null if none does.'),
+  },
+});
+
+export type DayState = 'final' | 'provisional';
+
+export interface VerifiedDay {
+  run_id: string;
+  table_name: string;
+  day: string;
+  state: DayState;
+  verified_at: string;
+  compared: number;
+  equal: number;
+  differing: number;
+  missing_here: number;
+  missing_there: number;
+  repaired: number;
+  /** JSON. */
+  differing_columns: string | null;
+}
+
+export const storeVerified = (engine: Pick<Engine, 'write'>, rows: readonly VerifiedDay[]): Promise<unknown> =>
+  engine.write((tx) => tx.store(syncVerification, rows));
+
+export const verifiedBy = (engine: Pick<Engine, 'read'>, runId: string): Promise<VerifiedDay[]> =>
+  engine.read((sql) => sql('sync_verification').where({ run_id: runId }).orderBy(['table_name', 'day', 'state']));
+
+/** The rows of bi_verification, newest first. */
+export const verifications = (engine: Pick<Engine, 'read'>, table: string | undefined, limit: number, offset: number) =>
+  engine.read(async (sql): Promise<Record<string, unknown>[]> => {
+    const query = sql('bi_verification').orderBy([
+      { column: 'run_id', order: 'desc' },
+      { column: 'table_name' },
+      { column: 'day', order: 'desc' },
+      { column: 'state' },
+    ]);
+    if (table !== undefined) query.where({ table_name: table });
+    return query.limit(limit).offset(offset);
+  });
+
+/** The final rows of a table in the last verification that compared any. */
+export interface TableDrift {
+  table: string;
+  verified_at: string;
+  compared: number;
+  drifted: number;
+  /** Share of the compared rows, 0 to 1. */
+  drift_ratio: number;
+}
+
+export async function tableDrift(engine: Pick<Engine, 'read'>): Promise<TableDrift[]> {
+  const rows: (Omit<TableDrift, 'drift_ratio'> & { equal: number })[] = await engine.read((sql) =>
+    sql('sync_verification as found')
+      .join(
+        // Run ids sort by time.
+        sql('sync_verification')
+          .where({ state: 'final' })
+          .where('compared', '>', 0)
+          .groupBy('table_name')
+          .select('table_name', sql.raw('max(run_id) as run_id'))
+          .as('last'),
+        (join) => join.on('last.table_name', 'found.table_name').on('last.run_id', 'found.run_id'),
+      )
+      .where('found.state', 'final')
+      .groupBy('found.table_name')
+      .orderBy('found.table_name')
+      .select('found.table_name as table')
+      .max({ verified_at: 'found.verified_at' })
+      .sum({ compared: 'found.compared', equal: 'found.equal' }),
+  );
+  return rows.map(({ table, verified_at, ...sums }) => {
+    const compared = Number(sums.compared);
+    const drifted = compared - Number(sums.equal);
+    return { table, verified_at, compared, drifted, drift_ratio: drifted / compared };
+  });
+}

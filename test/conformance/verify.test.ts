@@ -1,0 +1,154 @@
+// Verification on a month of a small fleet, on every engine: an untouched warehouse is equal to the service, and whatever
+// is corrupted, deleted, invented or hidden by hand is found, named and repaired.
+import { afterAll, describe, expect, it } from 'vitest';
+import { tableDrift, type VerifiedDay, verifiedBy } from '../../src/warehouse/control/verification.ts';
+import { drive } from '../scenario/fleet-setup.ts';
+import { engineCases } from '../support/engines.ts';
+import { stopPostgres } from '../support/postgres.ts';
+import { makeRig, type Rig } from '../support/rig.ts';
+
+afterAll(stopPostgres);
+
+const NOW = '2026-03-31T15:00:00.000Z';
+const PULLS = [
+  'vehicles',
+  'drivers',
+  'points-of-interest',
+  'events',
+  'daily-summaries',
+  'itineraries',
+  'checklists',
+  'route-plans',
+];
+
+const requests = (rig: Rig): number =>
+  Object.values(rig.sandbox.ledger().requests).reduce((sum, each) => sum + each, 0);
+
+async function verify(rig: Rig, options: Record<string, unknown> = {}) {
+  const before = requests(rig);
+  const everything = { sample: 10_000, max_calls: 100_000, repair: false, days: '7d' };
+  const run = await drive(rig.clock, rig.run('verify-warehouse', { ...everything, ...options }));
+  return { run, rows: await verifiedBy(rig.engine, run.run_id), requests: requests(rig) - before };
+}
+
+const wrong = (rows: readonly VerifiedDay[]) =>
+  rows
+    .filter(({ compared, equal }) => compared !== equal)
+    .map(({ run_id, verified_at, compared, equal, ...row }) => row);
+
+/** The first row of the table that `where` finds. */
+const firstRow = (rig: Rig, table: string, where: string): Promise<Record<string, unknown>> =>
+  rig.engine.read((sql) => sql(table).whereRaw(where).orderBy('_first_seen_at').first());
+
+/** A day that no run reads again, and yesterday. */
+const [SETTLED, YESTERDAY] = ['2026-03-25', '2026-03-30'] as const;
+const during = (column: string, day: string): string =>
+  `${column} between '${day}T05:00:00.000Z' and '${day}T23:00:00.000Z'`;
+
+/** Damages one row in each way, and says what has to be found. */
+async function damage(rig: Rig): Promise<Partial<VerifiedDay>[]> {
+  const event = await firstRow(rig, 'event', during('begin_date', SETTLED));
+  const gone = await firstRow(rig, 'event', `${during('begin_date', SETTLED)} and id <> ${event.id}`);
+  const plan = await firstRow(rig, 'route_plan', during('date_time_start', SETTLED));
+  const answer = await firstRow(
+    rig,
+    'checklist_answer',
+    `checklist_id in (select id from checklist where ${during('date_executed', SETTLED)})`,
+  );
+  await rig.engine.write(async ({ sql }) => {
+    await sql('event').where({ event_category: event.event_category, id: event.id }).update({ distance: -7 });
+    await sql('event').where({ event_category: gone.event_category, id: gone.id }).delete();
+    await sql('event').insert({ ...event, id: 987_654_321 });
+    await sql('route_point').where({ route_plan_id: plan.id }).update({ _missing_since: NOW });
+    await sql('checklist_answer').where({ id: answer.id }).update({ value: 'forged', risk_level: 'X' });
+    await sql('daily_summary').where({ day: YESTERDAY, subject: 'vehicle' }).update({ total_distance: -1 });
+    await sql('vehicle').update({ title: 'old title' });
+  });
+  const [{ points } = { points: 0 }] = (await rig.rows(
+    `select count(*) as points from route_point where route_plan_id = ${plan.id}`,
+  )) as { points: number }[];
+  const none = { differing: 0, missing_here: 0, missing_there: 0, differing_columns: null };
+  return [
+    {
+      ...none,
+      table_name: 'checklist_answer',
+      day: SETTLED,
+      state: 'final',
+      differing: 1,
+      differing_columns: '{"value":1,"risk_level":1}',
+    },
+    {
+      ...none,
+      table_name: 'daily_summary',
+      day: YESTERDAY,
+      state: 'provisional',
+      differing: 3,
+      differing_columns: '{"total_distance":3}',
+    },
+    {
+      ...none,
+      table_name: 'event',
+      day: SETTLED,
+      state: 'final',
+      differing: 1,
+      missing_here: 1,
+      missing_there: 1,
+      differing_columns: '{"distance":1}',
+    },
+    { ...none, table_name: 'route_point', day: SETTLED, state: 'final', missing_here: points },
+    {
+      ...none,
+      table_name: 'vehicle',
+      day: '2026-03-31',
+      state: 'provisional',
+      differing: 3,
+      differing_columns: '{"title":3}',
+    },
+  ];
+}
+
+describe.each(engineCases)('verification on $name', ({ name }) => {
+  it('finds nothing in an untouched month, and every damage, which it repairs', { timeout: 300_000 }, async () => {
+    const rig = await makeRig({
+      startAt: NOW,
+      engine: name,
+      sandbox: { vehicles: 3, churn: false },
+      options: { 'pull-events': { categories: [1, 2] } },
+    });
+    try {
+      for (const job of PULLS) expect((await drive(rig.clock, rig.run(`pull-${job}`))).status).toBe('ok');
+      const clean = await verify(rig, { days: '28d' });
+      expect(wrong(clean.rows)).toEqual([]);
+      expect(new Set(clean.rows.map(({ table_name }) => table_name)).size).toBe(13);
+      expect(clean.rows.filter(({ state, compared }) => state === 'final' && compared > 0).length).toBeGreaterThan(100);
+      expect(clean.run.requests).toBe(clean.requests);
+
+      const expected = await damage(rig);
+      const found = await verify(rig);
+      expect(wrong(found.rows)).toEqual(expected.map((row) => ({ ...row, repaired: 0 })));
+      expect((await tableDrift(rig.engine)).filter(({ drifted }) => drifted > 0)).toMatchObject([
+        { table: 'checklist_answer', drifted: 1 },
+        { table: 'event', drifted: 3 },
+        { table: 'route_point' },
+      ]);
+
+      const repaired = await verify(rig, { repair: true });
+      expect(wrong(repaired.rows)).toEqual(
+        expected.map((row) => ({
+          ...row,
+          repaired: (row.differing ?? 0) + (row.missing_here ?? 0) + (row.missing_there ?? 0),
+        })),
+      );
+      const { records, inserted, updated, unchanged, quarantined } = repaired.run;
+      expect(records).toBe(inserted + updated + unchanged + quarantined);
+      expect(wrong((await verify(rig)).rows)).toEqual([]);
+
+      const small = await verify(rig, { sample: 6, max_calls: 20 });
+      expect(small.run.status).toBe('ok');
+      expect(small.run.slices).toBeGreaterThan(0);
+      expect(small.requests).toBeLessThanOrEqual(20);
+    } finally {
+      await rig.close();
+    }
+  });
+});
