@@ -17,9 +17,9 @@ The tables of metrics are written by \`npm run docs\` from the declarations.
 
 After an edit of a schedule, no tick before the edit counts as missed. Backfills do not count.
 
-The overall health is at least \`late\` while an entry of the outbox needs a person, or a plan of tomorrow missed its
-\`deadline\`. It is \`failing\` while no daemon is alive: 20 s after the last heartbeat of the last one, or after it was stopped.
-\`roadbook status\` and \`roadbook doctor\` say so.
+The overall health is at least \`late\` while an entry of the outbox needs a person, a plan of tomorrow missed its
+\`deadline\`, or a table [drifts](../how-to/check-the-warehouse.md). It is \`failing\` while no daemon is alive: 20 s after
+the last heartbeat of the last one, or after it was stopped. \`roadbook status\` and \`roadbook doctor\` say so.
 
 ## Metrics
 \`GET /metrics\` has the text format of Prometheus and needs the token if one is set. [Get alerts](../how-to/alerts.md) shows

@@ -41,6 +41,7 @@ describe('the command line', () => {
     ['a missing argument', ['run'], /missing required argument 'job'/],
     ['an unknown job', ['run', 'pull-vehicels'], /did you mean `pull-vehicles`\?/],
     ['a number that is none', ['jobs', '--next', 'many'], /whole number/],
+    ['an unknown table', ['verify', '--table', 'evnt'], /No job pulls a table "evnt"[\s\S]*did you mean `event`\?/],
     ['no command', [], /Usage: roadbook/],
   ])('answers %s with an explanation and exit code 2', async (_what, args, words) => {
     const { code, stderr, stdout } = await place.runHere(args);
@@ -103,6 +104,7 @@ describe('the command line', () => {
       'outbox',
       'attention',
       'quarantine',
+      'verification',
       'daemons',
     ]);
     expect(document).toMatchObject({ config: { error: null }, quarantine: 0 });
@@ -116,6 +118,30 @@ describe('the command line', () => {
       rows: expect.any(Number),
       freshness_seconds: expect.any(Number),
     });
+  });
+
+  it('verifies the warehouse: 5 while a final day differs from the service, 0 once that is repaired', async () => {
+    writeFileSync(
+      join(place.dir, 'config/roadbook.yaml'),
+      'jobs: { pull-daily-summaries: { since: 4d, lookback: 1d } }\n',
+    );
+    expect((await place.runHere(['run', 'pull-daily-summaries'])).code).toBe(0);
+    const verify = ['verify', '--table', 'daily_summary', '--sample', '100', '--days', '4'];
+    await place.runHere([...verify, '--repair']);
+    const [{ day } = {}] = await place.query("select min(day) as day from daily_summary where subject = 'vehicle'");
+    await place.query(`update daily_summary set total_distance = -1 where day = '${day}' and subject = 'vehicle'`);
+    const found = await place.runHere([...verify, '--json']);
+    expect(found.code).toBe(5);
+    const wrong = JSON.parse(found.stdout).tables.filter(({ differing }: { differing: number }) => differing > 0);
+    expect(wrong).toMatchObject([
+      { table_name: 'daily_summary', day, state: 'final', differing_columns: { total_distance: wrong[0].differing } },
+    ]);
+    const repaired = await place.runHere([...verify, '--repair']);
+    expect(repaired.code).toBe(5);
+    expect(repaired.stdout).toMatch(/Drift: \d+ of \d+ rows of final days differ\. Repaired\./);
+    const clean = await place.runHere(verify);
+    expect(clean.code).toBe(0);
+    expect(clean.stdout).toMatch(/No drift: \d+ rows of final days are equal\./);
   });
 
   it('shows the next ticks in local time and UTC, and flags the days on which the clock changes', async () => {

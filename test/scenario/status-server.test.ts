@@ -13,6 +13,7 @@ import { ATTENTION_REASONS, type OutboxAttention } from '../../src/sync/push/att
 import { writeFact } from '../../src/warehouse/control/learned-facts.ts';
 import { createLeaseManager } from '../../src/warehouse/control/leases.ts';
 import { quarantine, quarantineRows } from '../../src/warehouse/control/quarantine.ts';
+import { storeVerified, type VerifiedDay } from '../../src/warehouse/control/verification.ts';
 import { ATTENTION, OUTBOX_STATES } from '../../src/warehouse/outbox/entry.ts';
 import { takenFileFact } from '../../src/warehouse/outbox/lists.ts';
 import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
@@ -163,6 +164,30 @@ describe('the data', () => {
     const { json } = await place.ask('GET', '/api/dictionary');
     const names = json.tables.map(({ name }: { name: string }) => name);
     expect(names).toEqual(expect.arrayContaining(['bi_delivery', 'bi_freshness', 'vehicle', 'sync_run']));
+  });
+
+  it('has the last verification of each table, and is late while final days drift', async () => {
+    place = await makeStatusPlace();
+    const verified = { verified_at: '2026-03-10T05:15:00.000Z', missing_here: 0, missing_there: 0, repaired: 0 };
+    const event = { ...verified, table_name: 'event', day: '2026-03-01', state: 'final', compared: 100 };
+    const rows = [
+      { ...event, run_id: 'a', equal: 100, differing: 0, differing_columns: null },
+      { ...event, run_id: 'b', equal: 90, differing: 10, differing_columns: '{"distance":10}' },
+      { ...event, run_id: 'c', state: 'provisional', equal: 0, differing: 100, differing_columns: '{"distance":100}' },
+    ];
+    await storeVerified(place.rig.engine, rows as VerifiedDay[]);
+    const { json } = await place.ask('GET', '/api/verification?table=event');
+    expect(json.tables).toEqual([
+      { table: 'event', verified_at: verified.verified_at, compared: 100, drifted: 10, drift_ratio: 0.1 },
+    ]);
+    expect(json.rows.map(({ verdict }: { verdict: string }) => verdict)).toEqual(['late', 'drift', 'equal']);
+    expect((await place.ask('GET', '/metrics')).text).toContain('roadbook_drift_ratio{table="event"} 0.1');
+    const { config, loadedAt } = place.dependencies.running();
+    const session = await place.dependencies.session();
+    const own = { config, configState: undefined, configLoadedAt: loadedAt, configError: null, session, jobs: [] };
+    expect((await statusDocument({ ...place.dependencies, ...own })).health).toBe('late');
+    await storeVerified(place.rig.engine, [{ ...rows[0], run_id: 'd' } as VerifiedDay]);
+    expect((await statusDocument({ ...place.dependencies, ...own })).health).toBe('ok');
   });
 
   it('shows no name of a person in the key of an invalid record', async () => {

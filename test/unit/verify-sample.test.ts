@@ -1,0 +1,60 @@
+// Which slices a verification counts as final, and that its random order prefers final days.
+import { describe, expect, it } from 'vitest';
+import { driftCondition } from '../../src/status/alerts/alert-conditions.ts';
+import { driftAboveLimit } from '../../src/status/health/drift.ts';
+import { isFinal, shuffled } from '../../src/sync/verify/sample.ts';
+
+const DAY_MS = 86_400_000;
+const day = (beginAt: string, endAt: string) => ({ beginAt: `2026-03-${beginAt}`, endAt: `2026-03-${endAt}` });
+const [ONE, OTHER] = ['vehicle 1', 'vehicle 2'];
+
+describe('a slice is final', () => {
+  it.each([
+    ['if it lies further behind the coverage than a run looks back', [day('01', '09')], [day('01', '20')], true],
+    ['to the last instant of that', [day('05', '06')], [day('01', '09')], true],
+    ['not if a run looks back into it', [day('05', '06')], [day('01', '08')], false],
+    ['not if its begin is not covered', [day('01', '06')], [day('02', '20')], false],
+    ['not if a hole lies in it', [day('04', '06')], [day('01', '05'), day('05', '20')], false],
+    ['not if one of its scopes was not read', [day('04', '06')], undefined, false],
+    ['not if it covers nothing', [], [day('01', '20')], false],
+  ])('%s', (_, periods, second, expected) => {
+    const coverage = new Map([[ONE, [day('01', '20')]], ...(second === undefined ? [] : [[OTHER, second] as const])]);
+    const covers = periods.map((period) => ({ scopes: [ONE, OTHER], ...period }));
+    expect(isFinal(covers, coverage, 3 * DAY_MS)).toBe(expected);
+  });
+});
+
+it('a preferred item comes first more often than another', () => {
+  let seed = 1;
+  const random = (): number => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed / 2_147_483_647;
+  };
+  const firsts = Array.from(
+    { length: 1_000 },
+    () => shuffled(['other', 'final'], random, (each) => each === 'final')[0],
+  );
+  const share = firsts.filter((each) => each === 'final').length / firsts.length;
+  expect(share).toBeCloseTo(0.8, 1);
+  expect(shuffled([1, 2, 3], random).sort()).toEqual([1, 2, 3]);
+});
+
+it('an alert names the tables above the limit of the configuration, and no others', () => {
+  const drift = (table: string, drifted: number) => ({
+    table,
+    verified_at: '2026-03-31T05:15:00.000Z',
+    compared: 1_000,
+    drifted,
+    drift_ratio: drifted / 1_000,
+  });
+  const config = { jobs: { 'verify-warehouse': { options: { drift_limit: 0.002 } } } } as never;
+  const above = driftAboveLimit([drift('event', 2), drift('checklist', 3)], config);
+  expect(driftCondition(above)).toEqual({
+    subject: 'drift',
+    state: 'checklist',
+    text:
+      '3 of 1000 verified rows of checklist differed from the service although their days are final. ' +
+      'See bi_verification, or run: roadbook verify',
+  });
+  expect(driftCondition(driftAboveLimit([drift('event', 2)], config)).state).toBe('ok');
+});
