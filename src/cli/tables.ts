@@ -1,13 +1,17 @@
-// roadbook tables: the data dictionary, from the declarations.
+// roadbook tables: the data dictionary, from the declarations; with --personal the privacy register.
 import { type Command, Option } from 'commander';
+import { formatDuration } from '../core/time/durations.ts';
+import { personalRegister } from '../warehouse/privacy/register.ts';
 import { type DictionaryColumn, type DictionaryEntry, dictionary } from '../warehouse/schema/dictionary.ts';
-import { defineCommand, print } from './command.ts';
+import { defineCommand, print, withApp } from './command.ts';
 import { dbtSources } from './output/dbt-sources.ts';
+import { EXIT } from './output/exit-codes.ts';
 import { textTable } from './output/text-table.ts';
 
 interface TablesOptions {
   markdown: boolean;
   dbt: boolean;
+  personal: boolean;
 }
 
 export const define = (command: Command): Command =>
@@ -15,8 +19,15 @@ export const define = (command: Command): Command =>
     options: (command) =>
       command
         .option('--markdown', 'print Markdown', false)
-        .addOption(new Option('--dbt', 'print a sources.yml for dbt').default(false).conflicts('markdown')),
-    action: async (_args, { json, markdown, dbt }) => {
+        .addOption(new Option('--dbt', 'print a sources.yml for dbt').default(false).conflicts('markdown'))
+        .addOption(
+          new Option('--personal', 'print the privacy register: personal data, its policy, retention and copies')
+            .default(false)
+            .conflicts(['markdown', 'dbt']),
+        ),
+    action: async (args, options) => {
+      const { json, markdown, dbt, personal } = options;
+      if (personal) return showRegister(args, options);
       const entries = dictionary();
       if (json) print(JSON.stringify(entries, null, 2));
       else if (dbt) print(dbtSources().trimEnd());
@@ -72,3 +83,29 @@ const asMarkdown = (entry: DictionaryEntry): string =>
     `|${HEAD.map(() => '---|').join('')}`,
     ...entry.columns.map((column) => `| ${cells(column).join(' | ')} |`),
   ].join('\n');
+
+/** Needs the configuration: policies, retention and feeds are settings. */
+const showRegister = withApp<TablesOptions>(async ({ loaded: { config } }, _args, { json }) => {
+  const retention = config.jobs['maintain-warehouse']?.options.retention as Record<string, number> | undefined;
+  const entries = personalRegister({
+    policies: config.privacy.policies,
+    retention: Object.fromEntries(Object.entries(retention ?? {}).map(([table, ms]) => [table, formatDuration(ms)])),
+    feeds: Object.keys(config.erp).filter((kind) => config.erp[kind as keyof typeof config.erp] !== undefined),
+    images: config.warehouse.images,
+  });
+  const yes = (is: boolean): string => (is ? 'yes' : '-');
+  const rows = entries.map((entry) => [
+    entry.place,
+    entry.policy,
+    entry.kept,
+    entry.exports.join(', ') || '-',
+    yes(entry.in_outbox),
+    yes(entry.in_quarantine),
+    yes(entry.in_logs),
+    entry.meaning,
+  ]);
+  print(json ? JSON.stringify(entries, null, 2) : textTable(REGISTER_HEAD, rows));
+  return EXIT.ok;
+});
+
+const REGISTER_HEAD = ['place', 'policy', 'kept', 'exported with', 'outbox', 'quarantine', 'logs', 'meaning'];

@@ -1,0 +1,99 @@
+// The privacy register: every place that holds personal data, the policy in effect, how long it is kept, and where copies
+// go. Made from the declarations, so that a new personal column is in it by itself.
+import type { Policy } from '../../core/privacy-policy.ts';
+import { exportables } from '../export/exportable.ts';
+import { tables } from '../schema/catalog.ts';
+import type { Column, Table } from '../schema/table.ts';
+import { views } from '../schema/view-catalog.ts';
+
+export interface RegisterEntry {
+  /** `table.column`, or the folder of the picture files. */
+  place: string;
+  meaning: string;
+  /** Null where no policy applies, because the data is kept only as long as it is needed, or is a file. */
+  policy: Policy | null;
+  /** How long the data is kept, in words. */
+  kept: string;
+  /** Tables and views that `roadbook export` writes with it. */
+  exports: string[];
+  /** Whether the ERP's version of it waits in push_outbox.payload until it is sent. */
+  in_outbox: boolean;
+  /** Whether the record is copied to sync_quarantine if it is invalid. */
+  in_quarantine: boolean;
+  /** Always false: logs, errors and control tables hold no record. */
+  in_logs: boolean;
+}
+
+export interface RegisterSettings {
+  /** Policy by `table.column`. */
+  policies: Readonly<Record<string, Policy>>;
+  /** Retention by table, in words; a table without an entry is kept for ever. */
+  retention: Readonly<Record<string, string>>;
+  /** The feeds that are configured. */
+  feeds: readonly string[];
+  /** Folder of the picture files. */
+  images: string;
+}
+
+/** The feeds whose items hold the same personal data as a table. */
+const FEEDS: Readonly<Record<string, string>> = {
+  driver: 'agents',
+  point_of_interest: 'points_of_interest',
+  route_plan: 'route_plans',
+  route_point: 'route_plans',
+};
+
+/** How long control tables keep personal data, as their own options say. */
+const KEPT: Readonly<Record<string, string>> = {
+  'push_outbox.payload': 'until the item is confirmed or cancelled; keep_refused of its job after a rejection',
+  'push_outbox.erp_code': 'while the ERP may have to be notified',
+};
+
+export function personalRegister(settings: RegisterSettings): RegisterEntry[] {
+  const entries = tables.flatMap((table) =>
+    table.columns.filter(({ personal }) => personal).map((column) => entryOf(table, column, settings)),
+  );
+  const pictures = {
+    place: settings.images,
+    meaning: 'Files of pictures and signatures; see image.file.',
+    policy: null,
+    kept: FOR_EVER,
+    exports: [],
+    in_outbox: false,
+    in_quarantine: false,
+    in_logs: false,
+  };
+  return [...entries, pictures];
+}
+
+const FOR_EVER = 'for ever';
+
+function entryOf(table: Table, column: Column, { policies, retention, feeds }: RegisterSettings): RegisterEntry {
+  const place = `${table.name}.${column.name}`;
+  // A table of revisions copies the values as they are stored.
+  const revised = tables.find(({ revisions }) => revisions === table.name);
+  const policy = policies[place] ?? policies[`${revised?.name}.${column.name}`] ?? null;
+  const isStored = policy !== 'drop';
+  return {
+    place,
+    meaning: column.meaning,
+    policy,
+    kept: isStored ? (KEPT[place] ?? retention[rootOf(table)] ?? FOR_EVER) : 'not stored',
+    exports: isStored ? exportsOf(table, place) : [],
+    in_outbox: feeds.includes(FEEDS[table.name] ?? ''),
+    in_quarantine: table.kind === 'base' && isStored,
+    in_logs: false,
+  };
+}
+
+/** The table whose retention applies: rows are deleted with their parent. */
+const rootOf = ({ name, parent }: Table): string => {
+  const owner = parent === null ? undefined : tables.find((each) => each.name === parent.table);
+  return owner === undefined ? name : rootOf(owner);
+};
+
+const exportsOf = (table: Table, place: string): string[] => {
+  const showing = views.filter(({ columns }) => columns.some(({ source }) => source === place));
+  const names = new Set([table, ...showing].map(({ name }) => name));
+  return exportables.filter(({ name }) => names.has(name)).map(({ name }) => name);
+};

@@ -1,0 +1,34 @@
+// The privacy register: every personal column of every table, with its policy, retention and copies.
+import { expect, it } from 'vitest';
+import { personalRegister } from '../../src/warehouse/privacy/register.ts';
+import { tables } from '../../src/warehouse/schema/catalog.ts';
+
+const register = personalRegister({
+  policies: { 'driver.cpf': 'hash', 'driver.email': 'drop', 'route_point.name': 'keep', 'daily_summary.title': 'hash' },
+  retention: { route_plan: '400d', sync_quarantine: '90d' },
+  feeds: ['route_plans'],
+  images: 'data/images',
+});
+
+it('has every column that is declared personal, and the picture files', () => {
+  const declared = tables.flatMap(({ name, columns }) =>
+    columns.filter(({ personal }) => personal).map((column) => `${name}.${column.name}`),
+  );
+  expect(register.map(({ place }) => place)).toEqual([...declared, 'data/images']);
+});
+
+it.each([
+  ['driver.cpf', { policy: 'hash', kept: 'for ever', exports: ['driver'], in_outbox: false, in_quarantine: true }],
+  ['driver.email', { policy: 'drop', kept: 'not stored', exports: [], in_quarantine: false }],
+  // Rows of a stop are deleted with their plan, and the ERP's version of a stop waits in the outbox.
+  [
+    'route_point.name',
+    { kept: '400d', exports: expect.arrayContaining(['bi_delivery', 'route_point']), in_outbox: true },
+  ],
+  // Revisions copy the title as it is stored.
+  ['daily_summary_revision.title', { policy: 'hash', in_quarantine: false }],
+  ['sync_quarantine.payload', { policy: null, kept: '90d', exports: [] }],
+  ['push_outbox.payload', { policy: null, kept: expect.stringContaining('until the item is confirmed') }],
+])('says of %s what holds for it', (place, expected) => {
+  expect(register.find((entry) => entry.place === place)).toMatchObject({ ...expected, in_logs: false });
+});
