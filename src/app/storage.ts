@@ -8,6 +8,7 @@ import type { Log } from '../core/log.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { createLeaseManager } from '../warehouse/control/leases.ts';
 import { createHeartbeat, type SliceMeter } from '../warehouse/control/processes.ts';
+import { fillProofRules } from '../warehouse/control/proof-rules.ts';
 import { fillTableJobs, type TableJob } from '../warehouse/control/table-jobs.ts';
 import type { Engine, EngineKind } from '../warehouse/engine.ts';
 import { engines } from '../warehouse/engines.ts';
@@ -35,6 +36,7 @@ export function createStorage({ loaded, tableJobs, clock, log, version, slices }
   async function storeSettings(engine: Engine, config: Config): Promise<void> {
     await fillLocalTime(engine, config.timezone, clock.now());
     await fillTableJobs(engine, tableJobs(config));
+    await fillProofRules(engine, config.proof);
   }
 
   const warehouse = lazyResource(

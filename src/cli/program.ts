@@ -17,6 +17,7 @@ const COMMANDS: readonly (readonly [usage: string, summary: string])[] = [
   ['doctor', 'checks configuration, machine, warehouse, login, clock, ERP and alerts; suggests what to do'],
   ['config', 'the configuration file: check, schema'],
   ['plan', 'estimates the capacity that a fleet needs: calls, rows, disk, daemons'],
+  ['report', 'lists for people: missing-proof'],
   ['tables', 'prints the data dictionary'],
   ['export', 'exports tables and views as files for BI; into the same folder again, only the changes'],
   ['backup', 'makes a consistent copy of the warehouse while the daemon runs'],

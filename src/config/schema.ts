@@ -5,6 +5,7 @@ import { formatDuration } from '../core/time/durations.ts';
 import { type ErpFeed, erpSection } from './sections/erp.ts';
 import { type JobDeclaration, jobsSection } from './sections/jobs.ts';
 import { type PersonalColumn, type PrivacySettings, privacySection } from './sections/privacy.ts';
+import { proofSection } from './sections/proof.ts';
 import { scaleSection } from './sections/scale.ts';
 import { section } from './sections/section.ts';
 import { serviceSection } from './sections/service.ts';
@@ -43,6 +44,8 @@ export interface Config {
   /** The feeds, by kind. */
   erp: z.output<typeof erpSection>;
   privacy: PrivacySettings;
+  /** Which evidence an executed stop must have. */
+  proof: z.output<typeof proofSection>;
   scale: z.output<typeof scaleSection>;
   status: z.output<typeof statusSection>;
   alerts: z.output<typeof alertsSection>;
@@ -59,6 +62,7 @@ export function configSchema(dependencies: ConfigDeclarations): z.ZodType<Config
     warehouse: warehouseSection(dependencies.engines),
     erp: erpSection,
     privacy: privacySection(dependencies.personal),
+    proof: proofSection,
     scale: scaleSection,
     status: statusSection,
     alerts: alertsSection,

@@ -1,5 +1,8 @@
 // bi_delivery and bi_route_plan on hand-made plans: every expected value is written out, none computed.
 import { afterAll, describe, expect, it } from 'vitest';
+import { fillProofRules } from '../../src/warehouse/control/proof-rules.ts';
+import { missingProof } from '../../src/warehouse/queries/missing-proof.ts';
+import { checklist } from '../../src/warehouse/tables/checklist.ts';
 import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
 import { routePoint } from '../../src/warehouse/tables/route-point.ts';
 import { routePointExecution } from '../../src/warehouse/tables/route-point-execution.ts';
@@ -244,6 +247,47 @@ describe.each(engineCases)('the views of deliveries on $name', (engineCase) => {
     expect(await place.rows('bi_route_plan', ['plan_id', 'day', 'planned_start_local'])).toEqual([
       [1, '2026-03-10', '2026-03-10 08:00:00'],
       [2, '2026-03-10', '2026-03-10 23:30:00'],
+    ]);
+  });
+});
+
+describe.each(engineCases)('bi_missing_proof on $name', (engineCase) => {
+  it('has the executed stops without the evidence that the configuration requires', async () => {
+    const place = await openViews(engineCase);
+    await loadPlans(place);
+    await place.load(routePoint, [
+      { id: 16, route_plan_id: 1, external_code: 'S-16', type: 'PE', status: 'E', disable_picture: true },
+    ]);
+    await place.load(routePointExecution, [{ id: 16, route_point_id: 16, return_date: at('10T18:00') }]);
+    // Filled in on 10 March in São Paulo, which is the 11th in UTC.
+    const form = { checklist_form: { id: 1, name: 'Daily' }, user_id: 3 };
+    await place.load(checklist, [{ id: 1, ...form, date_executed: '2026-03-11T01:00:00.000Z' }]);
+    const lacking = () =>
+      place.rows('bi_missing_proof', [
+        'stop_id',
+        'day',
+        'by_office',
+        'lacks_picture',
+        'lacks_signature',
+        'lacks_checklist',
+      ]);
+
+    expect(await lacking()).toEqual([]);
+    await fillProofRules(place.engine, { picture: true, signature: false, checklists: [] });
+    expect(await lacking()).toEqual([
+      [13, '2026-03-10', false, true, false, false],
+      [14, '2026-03-11', true, true, false, false],
+    ]);
+    await fillProofRules(place.engine, { picture: false, signature: true, checklists: ['Daily'] });
+    expect(await lacking()).toEqual([
+      [13, '2026-03-10', false, false, true, false],
+      [14, '2026-03-11', true, false, true, true],
+      [16, '2026-03-10', false, false, true, false],
+    ]);
+    await fillProofRules(place.engine, { picture: false, signature: false, checklists: ['Daily', 'Weekly'] });
+    expect((await lacking()).map(([id]) => id)).toEqual([11, 13, 14, 16]);
+    expect(await missingProof(place.engine, '2026-03-11')).toMatchObject([
+      { stop_code: 'S-14', agent_name: 'Ana', by_office: true, lacks_picture: false, lacks_checklist: true },
     ]);
   });
 });
