@@ -19,6 +19,17 @@ export interface ErpItem {
   options?: JsonObject;
   /** Where the item was read, for messages: file and row, or row of the query. */
   origin: string;
+  /** If it was read from rows: the row of each point, or of the item. */
+  rows?: readonly number[];
+}
+
+/** The cell of an error, for the person who corrects it. */
+export interface CellPlace {
+  row?: number;
+  /** The ERP's column. */
+  column?: string;
+  /** Content of the cell. It may be personal data: only a file's own result and `erp check` show it. */
+  value?: string;
 }
 
 /** A read error: part of the source could not be read as an item. */
@@ -32,6 +43,7 @@ export interface ReadError {
   externalCode?: string;
   /** Only the item that starts on this day is invalid; if absent, every item of the code is. */
   startDay?: string;
+  place?: CellPlace;
 }
 
 /** Whether the read error invalidates the item of its code that starts on this day. */
@@ -158,8 +170,33 @@ export interface DroppedFiles {
   removeExpired(): Promise<void>;
 }
 
+/** What a header means. */
+export interface FoundHeader {
+  /** The file's name, or the kind of the feed. */
+  name: string;
+  header: readonly string[];
+  /** The columns of each path that is read. */
+  reads: readonly { path: string; columns: readonly string[] }[];
+  /** The columns that are not read. */
+  unread: readonly string[];
+  /** Why rows under this header cannot be read. */
+  issues: readonly string[];
+  place?: TablePlace | undefined;
+}
+
+/** Where a table was found in its file. */
+export interface TablePlace {
+  /** Row of the header. */
+  headerRow: number;
+  encoding?: string;
+  delimiter?: string;
+  sheet?: string;
+}
+
 export interface SourceContext {
   kind: FeedKind;
+  /** Gets the header of each table and of each form of records, for a report. */
+  onHeader?: ((found: FoundHeader) => void) | undefined;
   /** IANA zone of date-times that have none. */
   zone: string;
   /**

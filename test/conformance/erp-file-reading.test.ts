@@ -4,6 +4,9 @@ import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, truncateSyn
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { Mapping } from '../../src/erp/rows/mapping.ts';
+import type { FilesSettings } from '../../src/erp/sources/files.ts';
+import { openSource } from '../../src/erp/sources.ts';
 import {
   clock,
   codesOf,
@@ -18,7 +21,7 @@ import {
   resultIn,
   take,
 } from './drop-folder.ts';
-import { drain } from './erp-benches.ts';
+import { contextFor, drain } from './erp-benches.ts';
 import { workbook } from './erp-workbook.ts';
 
 describe('which files are read', () => {
@@ -160,9 +163,82 @@ describe('formats', () => {
         externalCode: 'M1',
         startDay: '',
         origin: 'a.csv row 2',
+        rows: [2],
         data: { name: 'Sample Agent', cpf: '52998224725', company_registry: 'M1', is_deliveryman: true },
       },
     ]);
+  });
+});
+
+describe('files as spreadsheets write them', () => {
+  const mapping: Mapping = {
+    'plan.external_code': 'VIAGEM',
+    'plan.date_time_start': { columns: ['DATA', 'SAIDA'] },
+    'plan.date_time_end': { columns: ['DATA', 'RETORNO'] },
+    'point.name': 'CLIENTE',
+    'item.external_code': 'NF',
+    'item.value': 'VALOR',
+  };
+  const header = ['VIAGEM', 'DATA', 'SAIDA', 'RETORNO', 'CLIENTE', 'NF', 'VALOR'];
+  const read = async (name: string, content: string | Buffer, file: Partial<FilesSettings> = {}) => {
+    drop(name, content);
+    const settings = { source: 'files', folder, settleMs: 2_000, keepFilesMs: 1, mapping, ...file } as const;
+    return (await drain(openSource(settings, contextFor(clock)), clock)).flatMap(({ items, readErrors }) => [
+      ...items.map(({ data, origin }) => ({ ...data, origin })),
+      ...readErrors,
+    ]);
+  };
+  const plan = {
+    external_code: 'V1',
+    date_time_start: '2026-11-18T08:00:00-03:00',
+    date_time_end: '2026-11-18T18:30:00-03:00',
+    route_points: [{ name: 'São João', route_point_items: [{ external_code: 'NF1', value: 1234.56 }] }],
+  };
+  const semicolons = (...rows: (readonly string[])[]) => rows.map((row) => row.join(';')).join('\r\n');
+  const row = ['V1', '18/11/2026', '08:00', '18h30', 'São João', 'NF1', '1.234,56'];
+
+  test('a CSV file in Windows-1252 with titles above its header and commas in them', async () => {
+    const titles = [['Relatório, de viagens, e entregas'], ['']];
+    const text = semicolons(...titles, header, row);
+    expect(await read('a.csv', Buffer.from(text, 'latin1'))).toEqual([{ ...plan, origin: 'a.csv row 4' }]);
+  });
+
+  test('a workbook with date and time cells on the sheet that is named', async () => {
+    const time = (hour: number, minute: number) => new Date(Date.UTC(1899, 11, 30, hour, minute));
+    const cells = ['V1', new Date(Date.UTC(2026, 10, 18)), time(8, 0), time(18, 30), 'São João', 'NF1', 1234.56];
+    const content = workbook([['Viagens'], header, cells]);
+    expect(await read('a.xlsx', content, { sheet: 'Plans' })).toEqual([{ ...plan, origin: 'a.xlsx row 3' }]);
+    expect(await read('a.xlsx', content, { sheet: 'Resumo' })).toMatchObject([
+      { reason: 'has no sheet "Resumo", only Plans; correct `sheet` of the feed' },
+    ]);
+  });
+
+  test('a header where the feed says, in the encoding that it names', async () => {
+    const text = semicolons(['VIAGEM', 'DATA', 'CLIENTE'], ['', ''], header, row);
+    expect(await read('a.csv', Buffer.from(text, 'utf16le'), { encoding: 'utf-16le', headerRow: 3 })).toMatchObject([
+      plan,
+    ]);
+  });
+
+  test.each([
+    ['03/04/2026', '1', 'may be day/month or month/day; set `dates: dd/MM/yyyy`', 'DATA + SAIDA', '03/04/2026 08:00'],
+    ['18/11/2026', '1.234', 'may be a fraction or thousands; set `decimal: comma`', 'VALOR', '1.234'],
+  ])('%s and %s are not guessed: the error has row, column and value', async (date, number, words, column, value) => {
+    const unclear = row.with(1, date).with(6, number);
+    expect(await read('a.csv', semicolons(header, unclear))).toContainEqual(
+      expect.objectContaining({ reason: expect.stringContaining(words), place: { row: 2, column, value } }),
+    );
+    const said = { dates: 'dd/MM/yyyy', decimal: 'comma' } as const;
+    expect(await read('a.csv', semicolons(header, unclear), said)).toMatchObject([{ external_code: 'V1' }]);
+  });
+
+  test.each([
+    ['a.json', '[{"TRIP": 1}, {"TRIP": 2}]', 'has none of the mapped columns (VIAGEM, DATA,'],
+    ['a.csv', semicolons([...header, 'OBS'], ['', '', '', '', '', '', '', 'x']), '1 rows have content, but none'],
+  ])('%s without a value in any mapped column never ends without an error', async (name, content, words) => {
+    const readings = await read(name, content);
+    expect(readings[0]).toMatchObject({ reason: expect.stringContaining(words) });
+    expect(readings.every((reading) => 'reason' in reading)).toBe(true);
   });
 });
 
@@ -204,7 +280,7 @@ describe('bad input', () => {
     ],
     ['case.csv', `${columns.toUpperCase()}\nP1,x,y,A`, 'did you mean "plan.external_code"?'],
     ['twice.csv', `${columns},point.name\nP1,x,y,A,B`, 'occurs twice in the header'],
-    ['latin.csv', Buffer.from(`${columns}\nP1,x,y,S\xe3o`, 'latin1'), 'not UTF-8 at byte'],
+    ['latin.csv', Buffer.from(`${columns}\nP1,x,y,S\xc6o`, 'latin1'), 'not UTF-8 at byte'],
     ['quote.csv', `${columns}\nP1,x,y,"A`, 'a quotation mark is open or misplaced'],
     ['wide.csv', `${columns}\nP1,x,y,A,B`, 'row 2 has more cells than the header'],
     ['number.csv', `${columns},point.latitude\nP1,x,y,A,"1.234,5"`, 'point.latitude is not a number'],
@@ -243,7 +319,7 @@ describe('bad input', () => {
     ['wide.csv', [columns, ...lines, `P2000,${START},${END},A,B`].join('\n'), 'row 2002 has more cells'],
     [
       'latin.csv',
-      Buffer.concat([Buffer.from([columns, ...lines, ''].join('\n')), Buffer.from('P2000,S\xe3o', 'latin1')]),
+      Buffer.concat([Buffer.from([columns, ...lines, ''].join('\n')), Buffer.from('P2000,S\xc6o', 'latin1')]),
       'not UTF-8 at byte',
     ],
     [

@@ -24,6 +24,10 @@ const MOST_MS = 100;
 const MADE: Readonly<Record<string, readonly string[]>> = {
   // A scope with one `%` in it, or none.
   'sync/pull/plan/scopes.ts': ['^.*$', '^.*categories all$', '^plans$'],
+  // A date as it is written.
+  'erp/rows/written-values.ts': [
+    String.raw`^(?<d>\d{1,2})[/. -](?<m>\d{1,2})[/. -](?<y>\d{4})(?:[ T]+(?<rest>\d.*))?$`,
+  ],
   // The names of the values of a statement.
   'erp/sql/statements.ts': [
     '::(?=(?:external_code|period_start|state|remote_id|message)\\b)',

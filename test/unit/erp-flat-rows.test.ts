@@ -12,12 +12,18 @@ const ZONE = 'America/Sao_Paulo';
 
 function fold(rows: readonly Cells[], fill: JsonObject = {}, reuseCodes = false): Folded[] {
   const folding = createPlanFold(fill, { zone: ZONE, reuseCodes });
-  const folded = rows.flatMap((cells, i) => folding.push({ origin: `row ${i + 2}`, cells }));
+  const folded = rows.flatMap((cells, i) => folding.push({ origin: `row ${i + 2}`, row: i + 2, cells }));
   return [...folded, ...folding.end()];
 }
 
 const plans = (folded: readonly Folded[]) => folded.flatMap((one) => ('plan' in one ? [one.plan] : []));
-const readErrors = (folded: readonly Folded[]) => folded.flatMap((one) => ('readError' in one ? [one.readError] : []));
+/** Without their places. */
+const readErrors = (folded: readonly Folded[]) =>
+  folded.flatMap((one) => {
+    if (!('readError' in one)) return [];
+    const { place: _, ...readError } = one.readError;
+    return [readError];
+  });
 
 describe('grouping', () => {
   test('consecutive rows of one plan become its points, rows of one point its items', () => {
@@ -35,6 +41,7 @@ describe('grouping', () => {
     expect(folded).toEqual([
       {
         origin: 'row 2',
+        rows: [2, 4],
         options: { optimize: false },
         plan: {
           external_code: 'P1',
@@ -47,6 +54,7 @@ describe('grouping', () => {
       },
       {
         origin: 'row 5',
+        rows: [5],
         options: {},
         plan: {
           external_code: 'P2',
@@ -117,7 +125,7 @@ describe('rows that cannot be grouped', () => {
       {
         origin: 'row 2',
         externalCode: 'P1',
-        reason: 'point.latitude is not a number; write it as -23.55, without thousands separators',
+        reason: 'point.latitude is not a number; write it as -23.55 or 1234.56',
       },
       { origin: 'row 3', externalCode: 'P1', reason: 'point.order is not a whole number' },
     ]);
@@ -255,7 +263,8 @@ describe('cells', () => {
   });
 
   test.each([
-    ['number', '1,234,567'],
+    ['number', '1,2,3'],
+    ['latitude', '1.234,5'],
     ['number', 'NaN'],
     ['integer', '3.5'],
     ['boolean', 'talvez'],

@@ -8,29 +8,50 @@ const flag = (meaning: string) => z.boolean().optional().describe(meaning);
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 
+const dateForm = z
+  .string()
+  .regex(/^(?=.*dd)(?=.*MM)(?=.*yy)(?:dd|MM|yyyy|yy|[/. -])+$/)
+  .meta({ title: 'date format', examples: ['dd/MM/yyyy', 'MM/dd/yyyy', 'yyyyMMdd'] });
+
 const mappingRule = z
   .strictObject({
     column: z.string().min(1).optional().describe('Column of the ERP, with its exact name.'),
+    columns: z
+      .array(z.string().min(1))
+      .min(2)
+      .optional()
+      .describe('Several columns, whose cells are joined by a space: a date and its time.'),
+    format: dateForm.optional().describe('Form of dates in the column, for example dd/MM/yyyy (default `dates`).'),
     value: scalar.optional().describe('A constant instead of a column.'),
     default: scalar.optional().describe('Replaces an empty cell of the column.'),
     values: z.record(z.string(), scalar).optional().describe('Meaning of each word of the column.'),
   })
-  .refine(({ column, value }) => (column === undefined) !== (value === undefined), {
-    message: 'must have either `column` or `value`',
+  .refine(({ column, columns, value }) => [column, columns, value].filter((each) => each !== undefined).length === 1, {
+    message: 'must have one of `column`, `columns` and `value`',
   })
-  .refine(({ value, default: fallback, values }) => value === undefined || (fallback ?? values) === undefined, {
-    message: 'must not have `default` or `values` beside `value`',
-  });
+  .refine(
+    ({ value, default: other, values, format }) => value === undefined || (other ?? values ?? format) === undefined,
+    {
+      message: 'must not have `default`, `values` or `format` beside `value`',
+    },
+  );
 
-const mapped = z
-  .union([z.string().min(1), mappingRule])
-  .meta({ examples: ['NUM_ENTREGA', '{ column: TIPO, default: Entrega }', '{ value: G }'] });
+const mapped = z.union([z.string().min(1), mappingRule]).meta({
+  examples: ['NUM_ENTREGA', '{ column: TIPO, default: Entrega }', '{ columns: [DATA, HORA] }', '{ value: G }'],
+});
 
 const shared = {
   mapping: z
     .record(z.string(), mapped)
     .default({})
     .describe('Column of the ERP, or a constant, for each canonical path (default none).'),
+  dates: dateForm
+    .optional()
+    .describe('Form of dates, for example dd/MM/yyyy (default: only dates that can mean one day are read).'),
+  decimal: z
+    .enum(['comma', 'point'])
+    .optional()
+    .describe('Decimal mark of numbers in texts (default: only numbers that can mean one value are read).'),
   options: z
     .strictObject({
       optimize: flag('The service optimizes the order of the stops; false keeps the order of the ERP.'),
@@ -53,9 +74,28 @@ const files = z
     keep_files: durationOption('90d', 'Retention of finished files and their results (default 90d).', {
       min: '1h',
     }),
+    encoding: z
+      .enum(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'iso-8859-1'])
+      .optional()
+      .describe('Encoding of CSV and JSON files (default: found in the file).'),
+    sheet: z
+      .union([z.string().min(1), z.int().min(1)])
+      .optional()
+      .describe('Name or number of the sheet of a workbook (default the first).'),
+    header_row: z
+      .int()
+      .min(1)
+      .max(50)
+      .optional()
+      .describe('Row with the names of the columns (default: the row of the first 50 with the most known names).'),
     ...shared,
   })
-  .transform(({ settle, keep_files, ...same }) => ({ ...same, settleMs: settle, keepFilesMs: keep_files }));
+  .transform(({ settle, keep_files, header_row, ...same }) => ({
+    ...same,
+    settleMs: settle,
+    keepFilesMs: keep_files,
+    headerRow: header_row,
+  }));
 
 const sql = z
   .strictObject({

@@ -7,8 +7,7 @@ import { getCompileCacheDir } from 'node:module';
 import { extname, resolve } from 'node:path';
 import { Retriable } from '../../core/errors.ts';
 import type { Reading } from '../items/item.ts';
-import type { ReaderContext } from '../rows/row-reader.ts';
-import { type DropFile, readDropFile } from './drop-file.ts';
+import { type DropFile, type FileContext, readDropFile } from './drop-file.ts';
 
 export interface ReadingLimits {
   /** Heap limit of the process in megabytes. */
@@ -26,7 +25,7 @@ const LARGEST_INLINE_JSON = 1024 * 1024;
 
 interface FileRequest {
   file: DropFile;
-  context: ReaderContext;
+  context: FileContext;
 }
 
 /** The first request names the file; each further one asks for the next chunk. */
@@ -42,7 +41,7 @@ interface Chunk {
 
 export function readFileInLimits(
   file: DropFile,
-  context: ReaderContext,
+  context: FileContext,
   { signal, limits = LIMITS }: { signal?: AbortSignal | undefined; limits?: ReadingLimits } = {},
 ): AsyncIterable<Reading> {
   const format = extname(file.name).toLowerCase();

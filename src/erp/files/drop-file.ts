@@ -4,11 +4,13 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { csvTable } from '../formats/csv-table.ts';
+import { type CsvOptions, csvTable } from '../formats/csv-table.ts';
+import type { HeaderRule } from '../formats/header-row.ts';
 import { parseJson } from '../formats/json-text.ts';
-import { decodeText, Unreadable } from '../formats/text-decoding.ts';
+import { decodeText, type Encoding, NotUtf8, NotWestern, type TextForm, Unreadable } from '../formats/text-decoding.ts';
 import { xlsxTable } from '../formats/xlsx-table.ts';
 import type { Reading } from '../items/item.ts';
+import { columnNameTest } from '../rows/column-names.ts';
 import { type ReaderContext, readRecords, readTable, type Table } from '../rows/row-reader.ts';
 
 /** Largest JSON or XLSX file; these are read into memory. */
@@ -22,12 +24,25 @@ export interface DropFile {
   size: number;
 }
 
+/** How the files of a feed are written; what is absent is found in the file. */
+export interface FileFormat {
+  encoding?: Encoding | undefined;
+  /** Name or number of the sheet of a workbook; default: the first. */
+  sheet?: string | number | undefined;
+  /** Row of the header, from 1. */
+  headerRow?: number | undefined;
+}
+
+export interface FileContext extends ReaderContext {
+  file?: FileFormat;
+}
+
 type Readings = AsyncIterable<Reading> | Iterable<Reading>;
 
 /** `signal` aborts the read of a CSV file, which may be of any size. */
 export async function* readDropFile(
   file: DropFile,
-  context: ReaderContext,
+  context: FileContext,
   signal?: AbortSignal,
 ): AsyncIterable<Reading> {
   let readings: Readings;
@@ -44,31 +59,52 @@ export async function* readDropFile(
 
 async function openFile(
   { path, name, size }: DropFile,
-  context: ReaderContext,
+  context: FileContext,
   signal: AbortSignal | undefined,
 ): Promise<Readings> {
   const format = extname(name).toLowerCase();
+  const { encoding, sheet, headerRow } = context.file ?? {};
+  const header: HeaderRule = { row: headerRow, isName: columnNameTest(context.kind, context.mapping) };
   if (format === '.csv') {
     // The first pass only checks that the file is readable to its end: it may be too large for memory.
-    for await (const _ of csvRows(path, signal, ({ rows }) => rows));
-    return csvRows(path, signal, (table) => readTable(table, name, context));
+    const found = await inEncoding(encoding, async (tried) => {
+      for await (const _ of csvRows({ path, signal, header, ...tried }, ({ rows }) => rows));
+      return tried;
+    });
+    return csvRows({ path, signal, header, ...found }, (table) => readTable(table, name, context));
   }
   if (size > MOST_BUFFERED_BYTES) throw new Unreadable('file larger than 64 MB; split it, or write it as CSV');
   const bytes = await readFile(path);
-  if (format === '.xlsx') return readTable(await xlsxTable(bytes), name, context);
-  const document = parseJson(await text(decodeText([bytes])));
+  if (format === '.xlsx') return readTable(await xlsxTable(bytes, { header, sheet }), name, context);
+  const document = await inEncoding(encoding, async (tried) => parseJson(await text(decodeText([bytes], tried))));
   return readRecords(Array.isArray(document) ? document : [document], name, context);
+}
+
+/** Reads in the encoding of the feed, or else in UTF-8 or UTF-16, or else in Windows-1252. */
+async function inEncoding<T>(encoding: Encoding | undefined, read: (tried: TextForm) => Promise<T>): Promise<T> {
+  try {
+    return await read({ encoding });
+  } catch (error) {
+    if (!(error instanceof NotUtf8) || encoding !== undefined) throw error;
+    return read({ encoding: 'windows-1252', isGuess: true }).catch((second) => {
+      throw second instanceof NotWestern ? error : second;
+    });
+  }
+}
+
+interface CsvRead extends CsvOptions {
+  path: string;
+  signal: AbortSignal | undefined;
 }
 
 /** Closes the file however the read ends. */
 async function* csvRows<T>(
-  path: string,
-  signal: AbortSignal | undefined,
+  { path, signal, ...options }: CsvRead,
   read: (table: Table) => AsyncIterable<T> | Iterable<T>,
 ): AsyncIterable<T> {
   const stream = createReadStream(path, { signal });
   try {
-    yield* read(await csvTable(stream));
+    yield* read(await csvTable(stream, options));
   } finally {
     stream.destroy();
     if (!stream.closed) await new Promise<void>((resolve) => stream.once('close', resolve));

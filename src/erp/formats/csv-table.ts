@@ -1,10 +1,11 @@
-// Streams a CSV file of any size as a table, row by row. The delimiter is detected from the header line. A parser error
+// Streams a CSV file of any size as a table, row by row. Delimiter and header are found in the first rows. A parser error
 // ends the table with a readable reason.
 import { pipeline, Readable } from 'node:stream';
 import type { CsvError, Parser } from 'csv-parse';
 import { yieldToEventLoop } from '../../core/event-loop.ts';
 import type { Table, TableRow } from '../rows/row-reader.ts';
-import { decodeText, Unreadable } from './text-decoding.ts';
+import { checkHeader, HEADER_ROWS, type HeaderRule, headerIndex } from './header-row.ts';
+import { decodeText, type TextForm, Unreadable } from './text-decoding.ts';
 
 const DELIMITERS = [',', ';', '\t'];
 /** A larger record means a missing quotation mark, not data. */
@@ -15,37 +16,41 @@ const MOST_LAG = LARGEST_RECORD / 2;
 /** Rows between two yields to the event loop: a chunk of the file may contain 64,000 empty rows. */
 const ROWS_PER_TURN = 2_000;
 
-/** Far more than the fields of any kind. */
-const MOST_COLUMNS = 1_000;
-
-export async function csvTable(chunks: AsyncIterable<Buffer>): Promise<Table> {
-  const text = decodeText(chunks)[Symbol.asyncIterator]();
-  const head = await firstLines(text);
-  const records = parsed(joined(head, text), delimiterOf(head.join('')));
-  const first = await records.next();
-  if (first.done) throw new Unreadable('the file is empty; its first line must name the columns');
-  const names = first.value.map((name) => name.trim());
-  const header = names.slice(0, names.findLastIndex((name) => name !== '') + 1);
-  if (header.length > MOST_COLUMNS)
-    throw new Unreadable(`the header has more than ${MOST_COLUMNS} columns; remove those that are not needed`);
-  return { header, rows: rowsOf(header, records) };
+export interface CsvOptions extends TextForm {
+  header?: HeaderRule;
 }
 
-/** The first chunks, up to the end of the header line. They stay separate: the parser processes a chunk in one step. */
+export async function csvTable(chunks: AsyncIterable<Buffer>, options: CsvOptions = {}): Promise<Table> {
+  const { header: rule = {}, encoding } = options;
+  const text = decodeText(chunks, options)[Symbol.asyncIterator]();
+  const head = await firstLines(text);
+  const delimiter = delimiterOf(head.join(''), rule);
+  const records = parsed(joined(head, text), delimiter);
+  const first: string[][] = [];
+  for (let next = await records.next(); !next.done; next = await records.next()) {
+    if (first.push(next.value) >= HEADER_ROWS) break;
+  }
+  const at = headerIndex(first, rule);
+  if (at === undefined) throw new Unreadable('the file is empty; its first line must name the columns');
+  const header = checkHeader(first[at] ?? []);
+  const place = { headerRow: at + 1, delimiter, ...(encoding !== undefined && { encoding }) };
+  return { header, rows: rowsOf(header, first.slice(at + 1), records, at + 1), place };
+}
+
+/** The first chunks, up to the rows that may be the header. They stay separate: the parser processes a chunk in one step. */
 async function firstLines(text: AsyncIterator<string>): Promise<string[]> {
   const head: string[] = [];
   let size = 0;
-  while (size < LARGEST_RECORD && !hasHeaderLine(head.join(''))) {
+  let lines = 0;
+  while (size < LARGEST_RECORD && lines < HEADER_ROWS) {
     const next = await text.next();
     if (next.done) break;
     head.push(next.value);
     size += next.value.length;
+    lines += next.value.split(/\r\n|[\r\n]/, HEADER_ROWS + 1).length - 1;
   }
   return head;
 }
-
-/** A line that is not empty, with its end. */
-const hasHeaderLine = (head: string): boolean => /[\r\n]/.test(head.trimStart());
 
 async function* joined(head: readonly string[], rest: AsyncIterator<string>): AsyncIterable<string> {
   for (const chunk of head) {
@@ -55,11 +60,16 @@ async function* joined(head: readonly string[], rest: AsyncIterator<string>): As
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
 }
 
-/** The delimiter that occurs most often in the header line; column names contain none. */
-function delimiterOf(head: string): string {
-  const line = head.trimStart().split(/[\r\n]/, 1)[0] ?? '';
-  const counts = DELIMITERS.map((delimiter) => line.split(delimiter).length);
-  return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
+/** The delimiter that gives the most column names, otherwise the one that occurs most often in the header line. */
+function delimiterOf(head: string, rule: HeaderRule): string {
+  const lines = head.split(/\r\n|[\r\n]/, HEADER_ROWS);
+  const found = DELIMITERS.map((delimiter) => {
+    const rows = lines.map((line) => line.split(delimiter));
+    const row = rows[headerIndex(rows, rule) ?? 0] ?? [];
+    return { delimiter, names: row.filter((cell) => rule.isName?.(cell)).length, cells: row.length };
+  });
+  const [best] = found.toSorted((a, b) => b.names - a.names || b.cells - a.cells);
+  return best?.delimiter ?? ',';
 }
 
 async function* parsed(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<string[]> {
@@ -101,18 +111,28 @@ function csvReason({ code, lines }: Pick<CsvError, 'code'> & { lines?: number })
   return `${what}${where} (${code}); no item of the file was read`;
 }
 
-async function* rowsOf(header: readonly string[], records: AsyncIterable<string[]>): AsyncIterable<TableRow> {
-  let row = 1;
-  for await (const record of records) {
+async function* rowsOf(
+  header: readonly string[],
+  first: readonly string[][],
+  rest: AsyncIterable<string[]>,
+  headerRow: number,
+): AsyncIterable<TableRow> {
+  let row = headerRow;
+  for (const record of first) yield tableRow(header, record, ++row);
+  for await (const record of rest) {
     row += 1;
     if (row % ROWS_PER_TURN === 0) await yieldToEventLoop();
-    if (record.slice(header.length).some((cell) => cell.trim() !== '')) {
-      throw new Unreadable(
-        `row ${row} has more cells than the header; put quotation marks around texts that contain the delimiter; no item of the file was read`,
-      );
-    }
-    yield { place: `row ${row}`, cells: cellsOf(header, record) };
+    yield tableRow(header, record, row);
   }
+}
+
+function tableRow(header: readonly string[], record: readonly string[], row: number): TableRow {
+  if (record.slice(header.length).some((cell) => cell.trim() !== '')) {
+    throw new Unreadable(
+      `row ${row} has more cells than the header; put quotation marks around texts that contain the delimiter; no item of the file was read`,
+    );
+  }
+  return { row, cells: cellsOf(header, record) };
 }
 
 /** Only the cells of the record: a short row under a wide header must not cost more than its text. */

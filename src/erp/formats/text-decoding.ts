@@ -1,13 +1,34 @@
-// Decodes a dropped file as it streams: UTF-8 with or without a byte order mark, UTF-16 with one. Any other encoding is an
-// error at its first invalid byte; encodings are never guessed.
+// Decodes a dropped file as it streams: UTF-8 with or without a byte order mark, UTF-16 with one, or the encoding that the
+// feed names. Windows-1252 is recognised by its letters. Anything else is an error at its first invalid byte.
 import { TextDecoder } from 'node:util';
 
 /** The content of a file or an answer cannot be read; the message is the reason, without the content. */
 export class Unreadable extends Error {}
 
-type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';
+/** The bytes are not UTF-8; they may be Windows-1252. */
+export class NotUtf8 extends Unreadable {}
 
-export async function* decodeText(chunks: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncIterable<string> {
+/** The bytes may be Windows-1252, but then the text is not Portuguese. */
+export class NotWestern extends Unreadable {}
+
+export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'iso-8859-1'] as const;
+export type Encoding = (typeof ENCODINGS)[number];
+
+/** A character that a Portuguese text in Windows-1252 does not have. Other one-byte encodings show as such characters. */
+const FOREIGN = /[^\t\n\f\r\x20-\x7eÀÁÂÃÇÉÊÍÑÓÔÕÚÜàáâãçéêíñóôõúü°ºª§€–—‘’“”•…]/;
+const SET_ENCODING = 'save as UTF-8, or set `encoding` of the feed';
+
+export interface TextForm {
+  /** Default: UTF-8, or UTF-16 by its byte order mark. */
+  encoding?: Encoding | undefined;
+  /** The encoding is Windows-1252 only if the text is Portuguese. */
+  isGuess?: boolean;
+}
+
+export async function* decodeText(
+  chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
+  { encoding, isGuess = false }: TextForm = {},
+): AsyncIterable<string> {
   /** Begin with the bytes of a character that the last chunk cut. */
   let bytes: Buffer = Buffer.alloc(0);
   let decoder: TextDecoder | undefined;
@@ -16,18 +37,16 @@ export async function* decodeText(chunks: AsyncIterable<Buffer> | Iterable<Buffe
     try {
       return decoder?.decode(chunk, { stream: chunk !== undefined }) ?? '';
     } catch {
-      throw new Unreadable(
-        decoder?.encoding === 'utf-8'
-          ? `not UTF-8 at byte ${passed + firstBadByte(bytes) + 1}; save as UTF-8`
-          : 'not valid UTF-16; save as UTF-8',
-      );
+      if (decoder?.encoding !== 'utf-8') throw new Unreadable('not valid UTF-16; save as UTF-8');
+      throw new NotUtf8(`not UTF-8 at byte ${passed + firstBadByte(bytes) + 1}; ${SET_ENCODING}`);
     }
   };
   for await (const chunk of chunks) {
     bytes = Buffer.concat([bytes, chunk]);
-    decoder ??= new TextDecoder(encodingOf(bytes), { fatal: true, ignoreBOM: true });
+    decoder ??= new TextDecoder(encoding ?? encodingOf(bytes), { fatal: true, ignoreBOM: true });
     const text = decode(chunk);
-    const size = decoder.encoding === 'utf-8' ? Buffer.byteLength(text) : 2 * text.length;
+    if (isGuess && FOREIGN.test(text)) throw new NotWestern('neither UTF-8 nor a Portuguese text in Windows-1252');
+    const size = decoder.encoding === 'utf-8' ? Buffer.byteLength(text) : bytes.length - (bytes.length % 2);
     yield passed === 0 ? text.replace(/^\ufeff/, '') : text;
     bytes = bytes.subarray(size);
     passed += size;
@@ -39,7 +58,9 @@ function encodingOf(bytes: Buffer): Encoding {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
   if (bytes.includes(0)) {
-    throw new Unreadable('contains NUL bytes: not UTF-8, or UTF-16 without a byte order mark; save as UTF-8');
+    throw new Unreadable(
+      'contains NUL bytes: not UTF-8, or UTF-16 without a byte order mark; save as UTF-8, or set `encoding: utf-16le` of the feed',
+    );
   }
   return 'utf-8';
 }

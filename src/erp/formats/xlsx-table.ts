@@ -1,30 +1,44 @@
-// Reads the first sheet of an XLSX workbook as a table. Date cells have no zone, so they become the wall-clock time that
-// they show. Merged cells are empty except the first, as the folding of rows expects.
+// Reads a sheet of an XLSX workbook as a table. Date cells have no zone, so they become the wall-clock time that they show.
+// Merged cells are empty except the first, as the folding of rows expects.
 
 import { wallTime } from '../items/moments.ts';
 import type { Table, TableRow } from '../rows/row-reader.ts';
 import { cellsOf } from './csv-table.ts';
+import { checkHeader, HEADER_ROWS, type HeaderRule, headerIndex } from './header-row.ts';
 import { Unreadable } from './text-decoding.ts';
 
-export async function xlsxTable(bytes: Buffer): Promise<Table> {
-  const sheet = await firstSheet(bytes);
-  const start = sheet.findIndex((row) => row.some((cell) => cell !== null));
-  if (start < 0) throw new Unreadable('the first sheet is empty; its first row must name the columns');
-  const header = trimmed(sheet[start] ?? []).map((name) => (name === null ? '' : String(name).trim()));
-  return { header, rows: [...rowsOf(header, sheet, start + 1)] };
+export interface XlsxOptions {
+  header?: HeaderRule;
+  /** Name or number of the sheet, from 1; default: the first. */
+  sheet?: string | number | undefined;
 }
+
+export async function xlsxTable(bytes: Buffer, { header: rule = {}, sheet = 1 }: XlsxOptions = {}): Promise<Table> {
+  const rows = await readRows(bytes, sheet);
+  const at = headerIndex(rows.slice(0, HEADER_ROWS), rule);
+  if (at === undefined) throw new Unreadable(`the ${sheetName(sheet)} is empty; its first row must name the columns`);
+  const header = checkHeader(rows[at] ?? []);
+  return { header, rows: [...rowsOf(header, rows, at + 1)], place: { headerRow: at + 1, sheet: String(sheet) } };
+}
+
+const sheetName = (sheet: string | number): string =>
+  typeof sheet === 'string' ? `sheet "${sheet}"` : sheet === 1 ? 'first sheet' : `sheet ${sheet}`;
 
 /** Limit for all unpacked parts of a workbook, in bytes; about two million cells. */
 const LARGEST_UNPACKED = 64 * 1024 * 1024;
 
-async function firstSheet(bytes: Buffer): Promise<unknown[][]> {
+async function readRows(bytes: Buffer, sheet: string | number): Promise<unknown[][]> {
   await checkUnpackedSize(bytes);
   // Not the version for Node: it unpacks as it streams, and hangs forever on some damaged archives. Loaded on first use:
   // few feeds have workbooks.
-  const { readSheet } = await import('read-excel-file/universal');
+  const { readSheet, SheetNotFoundError } = await import('read-excel-file/universal');
   try {
-    return (await readSheet(new Uint8Array(bytes).buffer)) as unknown[][];
+    return (await readSheet(new Uint8Array(bytes).buffer, sheet)) as unknown[][];
   } catch (error) {
+    if (error instanceof SheetNotFoundError)
+      throw new Unreadable(
+        `has no ${sheetName(sheet)}, only ${(error as unknown as { sheets: string[] }).sheets.join(', ')}; correct \`sheet\` of the feed`,
+      );
     const { code, name } = error as { code?: unknown; name?: unknown };
     const detail = typeof code === 'string' ? code : String(name);
     throw new Unreadable(`is not a readable XLSX workbook (${detail}); save it again as .xlsx`);
@@ -56,9 +70,15 @@ function trimmed(row: readonly unknown[]): readonly unknown[] {
 
 function* rowsOf(header: readonly string[], sheet: readonly unknown[][], from: number): Iterable<TableRow> {
   for (let i = from; i < sheet.length; i++) {
-    const cells = trimmed(sheet[i] ?? []).map((cell) => (cell instanceof Date ? wallTime(cell) : cell));
+    const cells = trimmed(sheet[i] ?? []).map((cell) => (cell instanceof Date ? dateText(cell) : cell));
     if (cells.length > header.length)
       throw new Unreadable(`row ${i + 1} has cells outside the header; no item of the file was read`);
-    yield { place: `row ${i + 1}`, cells: cellsOf(header, cells) };
+    yield { row: i + 1, cells: cellsOf(header, cells) };
   }
+}
+
+/** A time of day without a date is stored as a time of the first day of the calendar. */
+function dateText(cell: Date): string {
+  const text = wallTime(cell);
+  return text < '1901' ? text.slice('1900-01-00T'.length) : text;
 }

@@ -2,7 +2,7 @@
 // zone and gets the offset of that zone on that day.
 import { Temporal } from 'temporal-polyfill';
 
-const DATE_TIME = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d(?:[.,]\d+)?)?\s?([Zz]|[+-]\d\d(?::?\d\d)?)?$/;
+export const DATE_TIME = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d(?:[.,]\d+)?)?\s?([Zz]|[+-]\d\d(?::?\d\d)?)?$/;
 /** Excludes leap seconds, which are no instants. */
 const USUAL =
   /^(\d{4})-(\d\d)-(\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;

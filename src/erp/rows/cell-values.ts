@@ -1,8 +1,10 @@
 // Converts one cell of a flat row to the type of its column. Cells are texts, numbers or booleans. An issue names the rule
-// that a cell breaks, never the cell's content.
+// that a cell breaks. It quotes the cell only if it is a date or a number that could mean two things.
 import type { Json, JsonObject } from '../../core/glossary.ts';
 import type { Fields, FieldType } from '../items/fields.ts';
+import { DATE_TIME } from '../items/moments.ts';
 import { documentText } from '../items/value-forms.ts';
+import { coordinate, type ValueFormats, type Written, writtenMoment, writtenNumber } from './written-values.ts';
 
 export type CellReading = { value: Json } | { issue: string };
 
@@ -18,9 +20,12 @@ export const unreadableCell = (issue: string): object => new UnreadableCell(issu
 
 const INEXACT = 'has more digits than can be read exactly; select it as text';
 
-const PLAIN_NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
-/** A single comma without a point is a decimal comma. */
-const COMMA_NUMBER = /^[+-]?\d+,\d+$/;
+/** Why the cell of a path cannot be read. */
+export interface CellIssue {
+  path: string;
+  reason: string;
+}
+
 const BOOLEAN_WORDS: Readonly<Record<string, boolean>> = {
   true: true,
   false: false,
@@ -40,31 +45,35 @@ export const isEmptyCell = (cell: unknown): boolean =>
 export function readCells(
   types: Fields,
   cells: Readonly<Record<string, unknown>>,
-): { values: JsonObject; reasons: string[] } {
+  formats: ValueFormats = {},
+): { values: JsonObject; issues: CellIssue[] } {
   const values: JsonObject = {};
-  const reasons: string[] = [];
+  const issues: CellIssue[] = [];
   for (const [path, cell] of Object.entries(cells)) {
-    const read = readCell(types[path] ?? 'text', cell);
+    const read = readCell(types[path] ?? 'text', cell, formats, path);
     if ('value' in read) values[path] = read.value;
-    else reasons.push(`${path} ${read.issue}`);
+    else issues.push({ path, reason: `${path} ${read.issue}` });
   }
-  return { values, reasons };
+  return { values, issues };
 }
 
-export function readCell(type: FieldType, cell: unknown): CellReading {
+export function readCell(type: FieldType, cell: unknown, formats: ValueFormats = {}, path = ''): CellReading {
   if (Array.isArray(cell) && (type === 'plates' || type === 'documents')) return { value: cell as Json };
   if (cell instanceof UnreadableCell) return { issue: cell.issue };
   if (typeof cell === 'object') return { issue: 'is not a single value' };
   if (typeof cell === 'number' && Math.abs(cell) > Number.MAX_SAFE_INTEGER) return { issue: INEXACT };
   switch (type) {
     case 'number':
+      return numberOf(cell, (text) => writtenNumber(text, formats.decimal));
     case 'latitude':
     case 'longitude':
-      return numberOf(cell);
+      return numberOf(cell, coordinate);
     case 'integer':
     case 'count':
     case 'category':
-      return integerOf(cell);
+      return integerOf(cell, formats);
+    case 'moment':
+      return momentOf(String(cell).trim(), formats.byPath?.[path] ?? formats.dates);
     case 'boolean':
       return booleanOf(cell);
     case 'document':
@@ -77,18 +86,21 @@ export function readCell(type: FieldType, cell: unknown): CellReading {
   }
 }
 
-function numberOf(cell: unknown): CellReading {
+function numberOf(cell: unknown, read: (text: string) => Written<number>): CellReading {
   if (typeof cell === 'number') return { value: cell };
-  const text = String(cell).trim();
-  if (PLAIN_NUMBER.test(text)) return { value: Number(text) };
-  if (COMMA_NUMBER.test(text)) return { value: Number(text.replace(',', '.')) };
-  return { issue: 'is not a number; write it as -23.55, without thousands separators' };
+  return read(String(cell).trim()) ?? { issue: 'is not a number; write it as -23.55 or 1234.56' };
 }
 
-function integerOf(cell: unknown): CellReading {
-  const read = numberOf(cell);
-  return 'value' in read && Number.isSafeInteger(read.value) ? read : { issue: 'is not a whole number' };
+function integerOf(cell: unknown, { decimal }: ValueFormats): CellReading {
+  const read = typeof cell === 'number' ? { value: cell } : writtenNumber(String(cell).trim(), decimal);
+  // A number that may mean two things keeps its own issue.
+  if (read !== undefined && ('issue' in read || Number.isSafeInteger(read.value))) return read;
+  return { issue: 'is not a whole number' };
 }
+
+/** A text without a known form stays unchanged: validation reports it. */
+const momentOf = (text: string, format: string | undefined): CellReading =>
+  (DATE_TIME.test(text) ? undefined : writtenMoment(text, format)) ?? { value: text };
 
 function booleanOf(cell: unknown): CellReading {
   if (typeof cell === 'boolean') return { value: cell };

@@ -4,11 +4,16 @@ import { didYouMean } from '../../core/text/near-word.ts';
 import type { FeedKind } from '../feed-kinds.ts';
 import { FLAT_COLUMNS } from '../items/fields.ts';
 import { isEmptyCell } from './cell-values.ts';
+import { labelledPaths, suggestedPath } from './column-names.ts';
 import type { ReadyMapping, Rename } from './mapping.ts';
 
 export type Cells = Readonly<Record<string, unknown>>;
 
 export interface FlatColumnsInUse {
+  /** The columns of each path that is read. */
+  reads: readonly Rename[];
+  /** Columns that are not read; with a mapping only. */
+  unread: string[];
   /** Why rows under this header cannot be read; empty if they can. */
   issues: string[];
   /** The non-empty cells, by canonical path. */
@@ -24,33 +29,56 @@ export function columnsInUse(
 ): FlatColumnsInUse {
   const { types, required } = FLAT_COLUMNS[kind];
   const renamed = new Set(mapping.renames.map(({ path }) => path));
+  const mapped = new Set(mapping.renames.flatMap(({ columns }) => columns));
+  // A mapping names the ERP's columns, so a label among them has its own meaning.
+  const pathOfLabel = mapping.isEmpty ? labelledPaths(kind) : () => undefined;
   const direct: Rename[] = [];
-  const unknown: string[] = [];
+  const unread: string[] = [];
   for (const column of header) {
-    const path = kind === 'route_plans' ? column : column.replace(/^data\./, '');
-    if (Object.hasOwn(types, path)) {
-      if (!renamed.has(path)) direct.push({ path, column, values: {} });
-    } else if (mapping.isEmpty) unknown.push(column);
+    const name = kind === 'route_plans' ? column : column.replace(/^data\./, '');
+    const path = Object.hasOwn(types, name) ? name : pathOfLabel(column);
+    if (path !== undefined && !renamed.has(path)) direct.push({ path, columns: [column], values: {} });
+    else if (!mapped.has(column)) unread.push(column);
   }
   const reads = [...direct, ...mapping.renames];
-  const issues = unknown.map((column) => unknownColumn(column, Object.keys(types)));
+  const issues = mapping.isEmpty ? unread.map((column) => unknownColumn(kind, column)) : [];
   if (isTable) issues.push(...duplicates(header, reads), ...missing(required, reads, mapping, header));
-  return { issues, pick: (cells) => pick(reads, cells) };
+  else if (header.length > 0 && !reads.some(({ columns }) => columns.some((column) => isIn(header, column))))
+    issues.push(`has none of the mapped columns (${list([...mapped])}); its names are ${list(header)}`);
+  return { reads, unread, issues, pick: (cells) => pick(reads, cells) };
 }
 
-const unknownColumn = (column: string, known: readonly string[]): string =>
-  column.trim() === ''
-    ? 'a column has no name in the header; name it or remove it'
-    : `unknown column "${shown(column)}"${didYouMean(column, known)}; rename it, remove it or map it`;
+/** Whether a record with these names may have the column, which may be a dotted path. */
+const isIn = (names: readonly string[], column: string): boolean =>
+  names.includes(column) || names.includes(column.split('.', 1)[0] ?? column);
+
+const MOST_NAMES = 10;
+
+const list = (names: readonly string[]): string =>
+  names.slice(0, MOST_NAMES).map(shown).join(', ') + (names.length > MOST_NAMES ? ', …' : '');
+
+function unknownColumn(kind: FeedKind, column: string): string {
+  if (column.trim() === '') return 'a column has no name in the header; name it or remove it';
+  const path = suggestedPath(kind, column);
+  const meant = path === undefined ? '' : ` (did you mean "${path}"?)`;
+  return `unknown column "${shown(column)}"${meant}; rename it, remove it or map it`;
+}
 
 /** A wrong file may have a header of a megabyte. */
 const shown = (column: string): string => (column.length > 80 ? `${column.slice(0, 80)}…` : column);
 
 /** A column that nobody reads may occur twice, as the keys of two joined tables do. */
 function duplicates(header: readonly string[], reads: readonly Rename[]): string[] {
-  const columns = new Set(reads.map(({ column }) => column));
-  const twice = [...columns].filter((column) => header.indexOf(column) !== header.lastIndexOf(column));
-  return twice.map((column) => `the column "${shown(column)}" occurs twice in the header; keep one or rename one`);
+  const names = new Set(reads.flatMap(({ columns }) => columns));
+  const twice = [...names].filter((column) => header.indexOf(column) !== header.lastIndexOf(column));
+  const repeated = twice.map(
+    (column) => `the column "${shown(column)}" occurs twice in the header; keep one or rename one`,
+  );
+  const sameField = [...Map.groupBy(reads, ({ path }) => path)].flatMap(([path, own]) => {
+    const columns = new Set(own.map((read) => read.columns.join(' + ')));
+    return columns.size > 1 ? [`the columns ${list([...columns])} all mean ${path}; keep one`] : [];
+  });
+  return [...repeated, ...sameField];
 }
 
 function missing(
@@ -60,6 +88,7 @@ function missing(
   header: readonly string[],
 ): string[] {
   const gone = reads
+    .flatMap(({ columns, path }) => columns.map((column) => ({ column, path })))
     .filter(({ column }) => !header.includes(column))
     .map(({ column, path }) => `the mapped column "${column}" (${path}) is missing${didYouMean(column, header)}`);
   const given = new Set([...reads.map(({ path }) => path), ...Object.keys(fill)]);
@@ -69,13 +98,20 @@ function missing(
 
 function pick(reads: readonly Rename[], cells: Cells): Record<string, unknown> {
   const picked: Record<string, unknown> = {};
-  for (const { path, column, values } of reads) {
-    const cell = cellAt(cells, column);
+  for (const { path, columns, values } of reads) {
+    const [only = '', second] = columns;
+    const cell = second === undefined ? cellAt(cells, only) : joined(columns.map((column) => cellAt(cells, column)));
     if (isEmptyCell(cell)) continue;
     const word = String(cell).trim();
     picked[path] = Object.hasOwn(values, word) ? values[word] : cell;
   }
   return picked;
+}
+
+/** A single given cell stays as it is. */
+function joined(cells: readonly unknown[]): unknown {
+  const given = cells.filter((cell) => !isEmptyCell(cell));
+  return given.length <= 1 ? given[0] : given.map((cell) => String(cell).trim()).join(' ');
 }
 
 /** The cell of a column, by name or by a dotted path into a nested object. */

@@ -1,20 +1,40 @@
 // Folds flat rows, one per stop or stop item, into plans with points and items. The rows of a plan must be consecutive. If
 // one row of a plan cannot be read, the plan is not sent: otherwise a stop would be left out silently.
 import type { Json, JsonObject } from '../../core/glossary.ts';
-import { FLAT_COLUMNS } from '../items/fields.ts';
+import { type Fields, FLAT_COLUMNS } from '../items/fields.ts';
 import { LARGEST_ITEM, MOST_ITEM_ERRORS, TOO_LARGE } from '../items/item.ts';
 import { localDay, zonedMoment } from '../items/moments.ts';
-import type { ReadError, SourceContext } from '../source.ts';
-import { readCells } from './cell-values.ts';
+import type { CellPlace, ReadError, SourceContext } from '../source.ts';
+import { type CellIssue, readCells } from './cell-values.ts';
+import type { ValueFormats } from './written-values.ts';
 
 export interface FlatRow {
   /** Where the row was read, for messages: file and row. */
   origin: string;
+  /** Number of the row or record. */
+  row?: number;
   /** The non-empty cells, by canonical path. */
   cells: Readonly<Record<string, unknown>>;
+  /** The ERP's name of the column with the path. */
+  columnOf?(path: string): string;
 }
 
-export type Folded = { plan: JsonObject; options: JsonObject; origin: string } | { readError: ReadError };
+const LONGEST_VALUE = 100;
+
+/** The cell with the path, for an error. Tax numbers are not repeated. */
+export function placeOf({ row, cells, columnOf }: FlatRow, path: string, types: Fields): CellPlace {
+  const cell = types[path]?.startsWith('document') ? undefined : cells[path];
+  return {
+    ...(row !== undefined && { row }),
+    column: columnOf?.(path) ?? path,
+    ...(cell !== undefined && { value: String(cell).slice(0, LONGEST_VALUE) }),
+  };
+}
+
+/** `rows` has the row of each point. */
+export type Folded =
+  | { plan: JsonObject; options: JsonObject; origin: string; rows: number[] }
+  | { readError: ReadError };
 
 export interface RowFold<T> {
   /** Adds a row. Returns the previous item if this row begins a new one. */
@@ -27,6 +47,7 @@ type Section = 'plan' | 'entity' | 'options' | 'point' | 'item';
 type Sections = Record<Section, JsonObject>;
 
 interface PointDraft {
+  row: number;
   fields: JsonObject;
   items: JsonObject[];
 }
@@ -46,10 +67,12 @@ interface PlanDraft {
   isDayUnclear: boolean;
 }
 
-type FoldContext = Pick<SourceContext, 'zone' | 'reuseCodes'>;
+type FoldContext = Pick<SourceContext, 'zone' | 'reuseCodes'> & { formats?: ValueFormats };
+
+const { types: TYPES } = FLAT_COLUMNS.route_plans;
 
 /** `fill` holds the values of absent fields, by canonical path. */
-export function createPlanFold(fill: JsonObject, { zone, reuseCodes }: FoldContext): RowFold<Folded> {
+export function createPlanFold(fill: JsonObject, { zone, reuseCodes, formats }: FoldContext): RowFold<Folded> {
   const defaults = sectionsOf(fill);
   let draft: PlanDraft | undefined;
 
@@ -70,8 +93,9 @@ export function createPlanFold(fill: JsonObject, { zone, reuseCodes }: FoldConte
   };
 
   return {
-    push({ origin, cells }) {
-      const { values, reasons } = readCells(FLAT_COLUMNS.route_plans.types, cells);
+    push(row) {
+      const { origin, cells } = row;
+      const { values, issues } = readCells(TYPES, cells, formats);
       const sections = sectionsOf(values);
       if (Object.keys(cells).length === 0) return [];
       const code = sections.plan.external_code;
@@ -82,15 +106,15 @@ export function createPlanFold(fill: JsonObject, { zone, reuseCodes }: FoldConte
       if (draft !== undefined && isOtherDay) draft.isDayUnclear = true;
       if (typeof code !== 'string' && !continues) {
         // The row may belong to the current plan, which must not be sent without it.
-        const reason = 'plan.external_code is empty';
-        if (draft === undefined) return [...before, { readError: { origin, reason } }];
-        addReadError(draft, origin, reason);
+        const empty = { path: 'plan.external_code', reason: 'plan.external_code is empty' };
+        if (draft !== undefined) addReadError(draft, row, empty);
+        else before.push({ readError: { origin, reason: empty.reason, place: placeOf(row, empty.path, TYPES) } });
         return before;
       }
       draft ??= newDraft(code as string, origin);
       if (draft.size > LARGEST_ITEM) return before;
       draft.size += sizeOf(cells);
-      if (draft.size <= LARGEST_ITEM) addRow(draft, sections, reasons, origin);
+      if (draft.size <= LARGEST_ITEM) addRow(draft, sections, issues, row);
       else dropRows(draft);
       return before;
     },
@@ -116,8 +140,9 @@ const ROW_SIZE = 200;
 const sizeOf = (cells: FlatRow['cells']): number =>
   Object.values(cells).reduce<number>((size, cell) => size + String(cell).length, ROW_SIZE);
 
-function addReadError({ readErrors, code }: PlanDraft, origin: string, reason: string): void {
-  if (readErrors.length < MOST_ITEM_ERRORS) readErrors.push({ origin, reason, externalCode: code });
+function addReadError({ readErrors, code }: PlanDraft, row: FlatRow, { path, reason }: CellIssue): void {
+  if (readErrors.length < MOST_ITEM_ERRORS)
+    readErrors.push({ origin: row.origin, reason, externalCode: code, place: placeOf(row, path, TYPES) });
 }
 
 /** Drops the rows of a plan that is too large, and keeps only its read error. */
@@ -130,18 +155,18 @@ function dropRows(draft: PlanDraft): void {
 const startDayOf = ({ date_time_start: start }: JsonObject, zone: string): string =>
   typeof start === 'string' ? localDay(zonedMoment(start, zone), zone) : '';
 
-function addRow(draft: PlanDraft, sections: Sections, reasons: string[], origin: string): void {
-  const addReason = (reason: string) => addReadError(draft, origin, reason);
-  for (const reason of reasons) addReason(reason);
-  for (const name of merge(draft.plan, sections.plan)) addReason(`plan.${name} differs from the plan's rows above`);
-  for (const name of merge(draft.options, sections.options)) addReason(`options.${name} differs from the rows above`);
+function addRow(draft: PlanDraft, sections: Sections, issues: readonly CellIssue[], row: FlatRow): void {
+  const differs = (path: string, rows: string) =>
+    addReadError(draft, row, { path, reason: `${path} differs from ${rows} above` });
+  for (const issue of issues) addReadError(draft, row, issue);
+  for (const name of merge(draft.plan, sections.plan)) differs(`plan.${name}`, "the plan's rows");
+  for (const name of merge(draft.options, sections.options)) differs(`options.${name}`, 'the rows');
   if (!isEmpty(sections.entity)) draft.entities.set(JSON.stringify(sections.entity), sections.entity);
   const last = draft.points.at(-1);
   if (last !== undefined && continuesPoint(last, sections)) {
-    for (const name of merge(last.fields, sections.point))
-      addReason(`point.${name} differs from the point's rows above`);
+    for (const name of merge(last.fields, sections.point)) differs(`point.${name}`, "the point's rows");
   } else if (!isEmpty(sections.point) || !isEmpty(sections.item)) {
-    draft.points.push({ fields: sections.point, items: [] });
+    draft.points.push({ row: row.row ?? 0, fields: sections.point, items: [] });
   }
   if (!isEmpty(sections.item)) draft.points.at(-1)?.items.push(sections.item);
 }
@@ -183,7 +208,7 @@ function finishedPlan(draft: PlanDraft, defaults: Sections, startDay: string): F
     }),
     route_points: routePoints,
   };
-  return [{ plan: data, options: { ...defaults.options, ...options }, origin }];
+  return [{ plan: data, options: { ...defaults.options, ...options }, origin, rows: points.map(({ row }) => row) }];
 }
 
 function sectionsOf(values: JsonObject): Sections {

@@ -4,7 +4,7 @@ import { Fatal } from '../../core/errors.ts';
 import type { Json, JsonObject } from '../../core/glossary.ts';
 import { didYouMean } from '../../core/text/near-word.ts';
 import type { FeedKind } from '../feed-kinds.ts';
-import { FLAT_COLUMNS } from '../items/fields.ts';
+import { type FieldType, FLAT_COLUMNS } from '../items/fields.ts';
 import { readCell } from './cell-values.ts';
 
 export type Scalar = string | number | boolean;
@@ -12,6 +12,10 @@ export type Scalar = string | number | boolean;
 export interface MappingRule {
   /** The ERP's column, exactly as the source names it. */
   column?: string;
+  /** Several columns, whose cells are joined by a space: a date and its time. */
+  columns?: readonly string[];
+  /** The form of dates in the column, such as dd/MM/yyyy; date-times only. */
+  format?: string;
   /** A constant instead of a column. */
   value?: Scalar;
   /** The value of an empty cell. */
@@ -25,7 +29,7 @@ export type Mapping = Readonly<Record<string, string | MappingRule>>;
 
 export interface Rename {
   path: string;
-  column: string;
+  columns: readonly string[];
   values: Readonly<Record<string, Scalar>>;
 }
 
@@ -35,6 +39,8 @@ export interface ReadyMapping {
   renames: Rename[];
   /** Values of absent fields, by canonical path. */
   fill: JsonObject;
+  /** Forms of dates, by canonical path. */
+  formats: Record<string, string>;
 }
 
 /** By canonical path: why its rule cannot be used. */
@@ -53,23 +59,28 @@ export function mappingIssues(kind: FeedKind, mapping: Mapping): [path: string, 
 export function prepareMapping(kind: FeedKind, mapping: Mapping): ReadyMapping {
   const renames: Rename[] = [];
   const fill: JsonObject = {};
+  const formats: Record<string, string> = {};
   for (const [path, given] of Object.entries(mapping)) {
-    const rule = typeof given === 'string' ? { column: given } : given;
+    const rule: MappingRule = typeof given === 'string' ? { column: given } : given;
     const constant = rule.value ?? rule.default;
-    if (constant !== undefined) fill[path] = fillValue(kind, path, constant);
-    else checkPath(kind, path);
-    if (rule.column !== undefined) renames.push({ path, column: rule.column, values: rule.values ?? {} });
+    const type = checkPath(kind, path);
+    if (constant !== undefined) fill[path] = fillValue(type, path, constant);
+    const columns = rule.columns ?? (rule.column === undefined ? [] : [rule.column]);
+    if (columns.length > 0) renames.push({ path, columns, values: rule.values ?? {} });
+    if (rule.format === undefined) continue;
+    if (type !== 'moment') throw wrongMapping(path, 'only a date-time has a `format`', 'Remove `format`.');
+    formats[path] = rule.format;
   }
-  return { isEmpty: Object.keys(mapping).length === 0, renames, fill };
+  return { isEmpty: Object.keys(mapping).length === 0, renames, fill, formats };
 }
 
-function fillValue(kind: FeedKind, path: string, value: Scalar): Json {
-  const read = readCell(checkPath(kind, path), value);
+function fillValue(type: FieldType, path: string, value: Scalar): Json {
+  const read = readCell(type, value);
   if ('value' in read) return read.value;
   throw wrongMapping(path, `its value ${read.issue}`, 'Correct the value in the mapping.');
 }
 
-function checkPath(kind: FeedKind, path: string) {
+function checkPath(kind: FeedKind, path: string): FieldType {
   const { types } = FLAT_COLUMNS[kind];
   const type = Object.hasOwn(types, path) ? types[path] : undefined;
   if (type !== undefined) return type;

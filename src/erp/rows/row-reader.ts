@@ -3,35 +3,44 @@
 import { isJsonObject, type Json } from '../../core/glossary.ts';
 import { FLAT_COLUMNS } from '../items/fields.ts';
 import { type ItemContext, itemOf, type Reading } from '../items/item.ts';
-import { readCells } from './cell-values.ts';
+import type { FoundHeader, TablePlace } from '../source.ts';
+import { isEmptyCell, readCells } from './cell-values.ts';
 import { type Cells, columnsInUse, type FlatColumnsInUse } from './flat-columns.ts';
-import { createPlanFold, type FlatRow, type Folded, nestedFields, type RowFold } from './flat-rows.ts';
+import { createPlanFold, type FlatRow, type Folded, nestedFields, placeOf, type RowFold } from './flat-rows.ts';
 import type { ReadyMapping } from './mapping.ts';
+import type { ValueFormats } from './written-values.ts';
 
 export interface ReaderContext extends ItemContext {
   reuseCodes: boolean;
   mapping: ReadyMapping;
+  /** How dates and numbers are written; default: only in unambiguous forms, numbers as in a database. */
+  formats?: ValueFormats | undefined;
+  /** Gets the header of each table and of each form of records, for a report. */
+  onHeader?: ((found: FoundHeader) => void) | undefined;
 }
 
 export interface TableRow {
-  /** For messages, such as `row 7`. */
-  place: string;
+  row: number;
   cells: Cells;
 }
 
 export interface Table {
   header: readonly string[];
   rows: AsyncIterable<TableRow> | Iterable<TableRow>;
+  place?: TablePlace;
 }
 
 /** Reads a table with one header: CSV, XLSX, SQL. `name` is the name of the file or query. */
 export async function* readTable(table: Table, name: string, context: ReaderContext): AsyncIterable<Reading> {
-  const columns = columnsInUse(context.kind, context.mapping, table.header, { isTable: true });
+  const { header, place } = table;
+  const columns = columnsInUse(context.kind, context.mapping, header, { isTable: true });
+  context.onHeader?.({ name, header, place, ...columns });
   for (const reason of columns.issues) yield { readError: { origin: name, reason } };
   if (columns.issues.length > 0) return;
-  const reader = flatReader(context);
-  for await (const { place, cells } of table.rows) {
-    yield* reader.push({ origin: `${name} ${place}`, cells: columns.pick(cells) });
+  const reader = flatReader(name, context);
+  const columnOf = columnNames(columns);
+  for await (const { row, cells } of table.rows) {
+    yield* reader.push({ origin: `${name} row ${row}`, row, cells: columns.pick(cells), columnOf }, cells);
   }
   yield* reader.end();
 }
@@ -39,8 +48,8 @@ export async function* readTable(table: Table, name: string, context: ReaderCont
 /** Reads JSON records: flat rows if there is a mapping or a dotted name, otherwise canonical items. */
 export function* readRecords(records: readonly Json[], name: string, context: ReaderContext): Iterable<Reading> {
   const isFlat = !context.mapping.isEmpty || records.some(hasDottedName);
-  const reader = flatReader(context);
-  const known = new Map<string, FlatColumnsInUse>();
+  const reader = flatReader(name, context);
+  const known = new Map<string, FlatColumnsInUse & Required<Pick<FlatRow, 'columnOf'>>>();
   for (const [i, record] of records.entries()) {
     const origin = `${name} record ${i + 1}`;
     if (!isJsonObject(record)) {
@@ -50,10 +59,16 @@ export function* readRecords(records: readonly Json[], name: string, context: Re
     } else {
       const header = Object.keys(record);
       const key = JSON.stringify(header);
-      const columns = known.get(key) ?? columnsInUse(context.kind, context.mapping, header, { isTable: false });
-      known.set(key, columns);
-      for (const reason of columns.issues) yield { readError: { origin, reason } };
-      if (columns.issues.length === 0) yield* reader.push({ origin, cells: columns.pick(record) });
+      let columns = known.get(key);
+      if (columns === undefined) {
+        const found = columnsInUse(context.kind, context.mapping, header, { isTable: false });
+        context.onHeader?.({ name, header, ...found });
+        columns = { ...found, columnOf: columnNames(found) };
+        known.set(key, columns);
+      }
+      const { issues, pick, columnOf } = columns;
+      for (const reason of issues) yield { readError: { origin, reason, place: { row: i + 1 } } };
+      if (issues.length === 0) yield* reader.push({ origin, row: i + 1, cells: pick(record), columnOf }, record);
     }
   }
   yield* reader.end();
@@ -62,22 +77,61 @@ export function* readRecords(records: readonly Json[], name: string, context: Re
 const hasDottedName = (record: Json): boolean =>
   isJsonObject(record) && Object.keys(record).some((name) => name.includes('.'));
 
-function flatReader(context: ReaderContext): RowFold<Reading> {
-  const { kind, mapping } = context;
-  if (kind !== 'route_plans') return { push: (row) => recordOf(row, context), end: () => [] };
-  const fold = createPlanFold(mapping.fill, context);
+function columnNames({ reads }: FlatColumnsInUse): (path: string) => string {
+  const names = new Map(reads.map(({ path, columns }) => [path, columns.join(' + ')]));
+  return (path) => names.get(path) ?? path;
+}
+
+/** `cells` are those of the ERP. Rows without a value in a column that is read are skipped, unless all rows are such rows. */
+function flatReader(name: string, context: ReaderContext) {
+  const fold = context.kind === 'route_plans' ? planReader(context) : itemReader(context);
+  let hasRows = false;
+  let skipped = 0;
+  return {
+    push(row: FlatRow, cells: Cells): Reading[] {
+      if (Object.keys(row.cells).length > 0) hasRows = true;
+      else if (!Object.values(cells).every(isEmptyCell)) skipped += 1;
+      return fold.push(row);
+    },
+    end(): Reading[] {
+      const reason = `${skipped} rows have content, but none has a value in a column that is read; correct the mapping`;
+      return hasRows || skipped === 0 ? fold.end() : [{ readError: { origin: name, reason } }];
+    },
+  };
+}
+
+const formatsOf = ({ formats, mapping }: ReaderContext): ValueFormats => ({ ...formats, byPath: mapping.formats });
+
+function planReader(context: ReaderContext): RowFold<Reading> {
+  const { mapping, zone, reuseCodes } = context;
+  const fold = createPlanFold(mapping.fill, { zone, reuseCodes, formats: formatsOf(context) });
   const toReading = (folded: Folded): Reading =>
-    'readError' in folded ? folded : itemOf({ ...folded.plan, options: folded.options }, folded.origin, context);
+    'readError' in folded
+      ? folded
+      : withRows(itemOf({ ...folded.plan, options: folded.options }, folded.origin, context), folded.rows);
   return {
     push: (row) => fold.push(row).map(toReading),
     end: () => fold.end().map(toReading),
   };
 }
 
+const withRows = (reading: Reading, rows: readonly number[]): Reading =>
+  'item' in reading ? { item: { ...reading.item, rows } } : reading;
+
 /** Except for plans, one row is one item. */
-function recordOf({ origin, cells }: FlatRow, context: ReaderContext): Reading[] {
-  const { values, reasons } = readCells(FLAT_COLUMNS[context.kind].types, cells);
-  if (Object.keys(cells).length === 0) return [];
-  if (reasons.length > 0) return reasons.map((reason) => ({ readError: { origin, reason } }));
-  return [itemOf(nestedFields({ ...context.mapping.fill, ...values }), origin, context)];
+function itemReader(context: ReaderContext): RowFold<Reading> {
+  const { types } = FLAT_COLUMNS[context.kind];
+  const formats = formatsOf(context);
+  return {
+    push(row) {
+      const { origin, cells } = row;
+      const { values, issues } = readCells(types, cells, formats);
+      if (Object.keys(cells).length === 0) return [];
+      if (issues.length > 0)
+        return issues.map(({ path, reason }) => ({ readError: { origin, reason, place: placeOf(row, path, types) } }));
+      const item = itemOf(nestedFields({ ...context.mapping.fill, ...values }), origin, context);
+      return [withRows(item, [row.row ?? 0])];
+    },
+    end: () => [],
+  };
 }

@@ -8,6 +8,7 @@ import { Fatal, Retriable } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { inBatches } from '../batches.ts';
+import type { FileContext, FileFormat } from '../files/drop-file.ts';
 import { readFileInLimits } from '../files/drop-file-reader.ts';
 import {
   createFolderScan,
@@ -21,7 +22,7 @@ import { ifExists, isGone } from '../files/gone.ts';
 import { appendLateResults } from '../files/result.ts';
 import { writeReturns } from '../files/returns.ts';
 import { type Mapping, prepareMapping } from '../rows/mapping.ts';
-import type { ReaderContext } from '../rows/row-reader.ts';
+import type { FeedFormats } from '../rows/written-values.ts';
 import {
   type DroppedFiles,
   type ErpBatch,
@@ -33,7 +34,7 @@ import {
   validItems,
 } from '../source.ts';
 
-export interface FilesSettings {
+export interface FilesSettings extends FileFormat, FeedFormats {
   source: 'files';
   mapping: Mapping;
   folder: string;
@@ -46,7 +47,7 @@ export interface FilesSettings {
 const HOUR_MS = 3_600_000;
 
 interface FileReading {
-  reader: ReaderContext;
+  reader: FileContext;
   log: Log;
   /** Contents read by this process, by `contentKey`, so that a waiting file is not read again in every run. */
   contents: Map<string, FileContent>;
@@ -57,10 +58,9 @@ const contentKey = ({ name, size, mtimeMs }: FileIdentity & { name: string }): s
 
 export function openFiles(settings: FilesSettings, context: SourceContext): ErpSource {
   const { folder, settleMs } = settings;
-  const { kind, zone, reuseCodes, clock, log } = context;
+  const { clock, log } = context;
   const stableFiles = createFolderScan(folder, settleMs, clock);
-  const mapping = prepareMapping(kind, settings.mapping);
-  const reading: FileReading = { reader: { kind, zone, reuseCodes, mapping }, log, contents: new Map() };
+  const reading: FileReading = { reader: fileContext(settings, context), log, contents: new Map() };
   // A return file is read, changed and replaced: two updates at once would lose one.
   const returns = new PQueue({ concurrency: 1 });
 
@@ -93,6 +93,19 @@ export function openFiles(settings: FilesSettings, context: SourceContext): ErpS
       returns.add(() => inFolder(folder, () => writeReturns(join(folder, 'returns'), stops, context))),
     check: () => inFolder(folder, () => checkFolder(folder)),
     async close() {},
+  };
+}
+
+/** How the files of the feed are read. A text such as 1.234 is not guessed, because spreadsheets write numbers so. */
+export function fileContext(settings: FilesSettings, { kind, zone, reuseCodes }: SourceContext): FileContext {
+  const { encoding, sheet, headerRow, dates, decimal = 'ask' } = settings;
+  return {
+    kind,
+    zone,
+    reuseCodes,
+    mapping: prepareMapping(kind, settings.mapping),
+    formats: { dates, decimal },
+    file: { encoding, sheet, headerRow },
   };
 }
 

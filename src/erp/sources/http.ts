@@ -8,11 +8,12 @@ import { reportedOutcome } from '../files/result.ts';
 import { returnedStop } from '../files/returns.ts';
 import { cellAt } from '../rows/flat-columns.ts';
 import { type Mapping, prepareMapping } from '../rows/mapping.ts';
-import { readRecords } from '../rows/row-reader.ts';
+import { type ReaderContext, readRecords } from '../rows/row-reader.ts';
+import type { FeedFormats } from '../rows/written-values.ts';
 import type { ErpSource, SourceContext } from '../source.ts';
 import { createHttpExchange } from './http-exchange.ts';
 
-export interface HttpSettings {
+export interface HttpSettings extends FeedFormats {
   source: 'http';
   mapping: Mapping;
   url: string;
@@ -27,8 +28,10 @@ export interface HttpSettings {
 const PAGE = 500;
 
 export function openHttp(settings: HttpSettings, context: SourceContext): ErpSource {
-  const { kind, zone, reuseCodes } = context;
-  const reader = { kind, zone, reuseCodes, mapping: prepareMapping(kind, settings.mapping) };
+  const { kind, zone, reuseCodes, onHeader } = context;
+  const { dates, decimal } = settings;
+  const mapping = prepareMapping(kind, settings.mapping);
+  const reader: ReaderContext = { kind, zone, reuseCodes, mapping, formats: { dates, decimal }, onHeader };
   const exchange = createHttpExchange(settings.headers, context);
 
   const list = async (signal?: AbortSignal): Promise<Json[]> =>
@@ -46,7 +49,16 @@ export function openHttp(settings: HttpSettings, context: SourceContext): ErpSou
     acknowledge: (outcomes) => send(settings.acknowledgeUrl, 'outcomes', outcomes.map(reportedOutcome)),
     returnExecutions: (stops) => send(settings.returnUrl, 'stops', stops.map(returnedStop)),
     async check() {
-      return `The address of the ERP answers with ${(await list()).length} records.`;
+      const records = await list();
+      const unread = [...readRecords(records, kind, reader)].flatMap((reading) =>
+        'readError' in reading ? [reading.readError] : [],
+      );
+      if (unread[0] === undefined) return `The address of the ERP answers with ${records.length} readable records.`;
+      const { origin, reason } = unread[0];
+      throw new Fatal(`The address of the ERP answers, but its records cannot be read: ${origin} ${reason}`, {
+        code: 'erp_rows_unreadable',
+        hint: 'npx roadbook erp check lists every record that cannot be read, and suggests a mapping.',
+      });
     },
     async close() {},
   };

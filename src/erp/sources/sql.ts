@@ -7,13 +7,14 @@ import { returnedStop } from '../files/returns.ts';
 import type { Reading } from '../items/item.ts';
 import { type Mapping, prepareMapping } from '../rows/mapping.ts';
 import { type ReaderContext, readTable, type TableRow } from '../rows/row-reader.ts';
+import type { FeedFormats } from '../rows/written-values.ts';
 import { type ErpSource, type ItemOutcome, NotifiedInPart, type SourceContext, type StopOutcome } from '../source.ts';
 import type { SqlResult } from '../sql/client.ts';
 import { type Database, type DatabaseSettings, openDatabase, type Session } from '../sql/database.ts';
 import { isDeadlock, sqlFailure } from '../sql/failure.ts';
 import { type Bindings, countsRows } from '../sql/statements.ts';
 
-export interface SqlSettings extends DatabaseSettings {
+export interface SqlSettings extends DatabaseSettings, FeedFormats {
   source: 'sql';
   mapping: Mapping;
   query: string;
@@ -23,8 +24,10 @@ export interface SqlSettings extends DatabaseSettings {
   mayChangeNothing?: boolean | undefined;
 }
 
-export function openSql(settings: SqlSettings, { kind, zone, reuseCodes }: SourceContext): ErpSource {
-  const reader: ReaderContext = { kind, zone, reuseCodes, mapping: prepareMapping(kind, settings.mapping) };
+export function openSql(settings: SqlSettings, { kind, zone, reuseCodes, onHeader }: SourceContext): ErpSource {
+  const { dates, decimal } = settings;
+  const mapping = prepareMapping(kind, settings.mapping);
+  const reader: ReaderContext = { kind, zone, reuseCodes, mapping, formats: { dates, decimal }, onHeader };
   const database = openDatabase(settings, zone);
 
   async function* readings(signal?: AbortSignal): AsyncIterable<Reading> {
@@ -71,7 +74,7 @@ async function* tableRows({ header, batches }: SqlResult): AsyncIterable<TableRo
       row += 1;
       const cells: Record<string, unknown> = {};
       for (const [i, name] of header.entries()) cells[name] = plainCell(values[i]);
-      yield { place: `row ${row}`, cells };
+      yield { row, cells };
     }
   }
 }

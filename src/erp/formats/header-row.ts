@@ -1,0 +1,37 @@
+// Finds the header of a table. Spreadsheets often have a title and a date above it: the header is the row with the most
+// names of columns.
+import { Unreadable } from './text-decoding.ts';
+
+export interface HeaderRule {
+  /** Row of the header, from 1; default: found by its names. */
+  row?: number | undefined;
+  /** Whether a cell may be the name of a column. */
+  isName?(cell: string): boolean;
+}
+
+/** The header is among the first rows, or where the feed says. */
+export const HEADER_ROWS = 50;
+
+/** Far more than the fields of any kind. */
+const MOST_COLUMNS = 1_000;
+
+const isBlank = (cell: unknown): boolean => cell === null || String(cell).trim() === '';
+
+/** Index of the header. If no row has a name of a column, the first row that is not blank; undefined if all are blank. */
+export function headerIndex(rows: readonly (readonly unknown[])[], { row, isName }: HeaderRule): number | undefined {
+  if (row !== undefined) return rows[row - 1]?.every(isBlank) === false ? row - 1 : undefined;
+  const first = rows.findIndex((cells) => !cells.every(isBlank));
+  if (first < 0) return undefined;
+  const counts = rows.map((cells) => cells.filter((cell) => typeof cell === 'string' && isName?.(cell)).length);
+  const most = Math.max(...counts);
+  return most === 0 ? first : counts.indexOf(most);
+}
+
+/** The names of the columns, without empty ones at the end. */
+export function checkHeader(cells: readonly unknown[]): string[] {
+  const names = cells.map((name) => (isBlank(name) ? '' : String(name).trim()));
+  const header = names.slice(0, names.findLastIndex((name) => name !== '') + 1);
+  if (header.length > MOST_COLUMNS)
+    throw new Unreadable(`the header has more than ${MOST_COLUMNS} columns; remove those that are not needed`);
+  return header;
+}

@@ -1,0 +1,86 @@
+// Dates and numbers as people and ERPs write them, and names of columns.
+import { describe, expect, test } from 'vitest';
+import { FEED_KINDS } from '../../src/erp/feed-kinds.ts';
+import { FLAT_COLUMNS } from '../../src/erp/items/fields.ts';
+import { readCell } from '../../src/erp/rows/cell-values.ts';
+import { labelledPaths, labelOf, suggestedPath } from '../../src/erp/rows/column-names.ts';
+
+describe('a date-time', () => {
+  test.each([
+    ['18/11/2026 08:00', undefined, '2026-11-18T08:00:00'],
+    ['18.11.2026 8:05:30', undefined, '2026-11-18T08:05:30'],
+    ['05/05/2026 8h', undefined, '2026-05-05T08:00:00'],
+    ['20261118 0800', undefined, '2026-11-18T08:00:00'],
+    ['20261118080030', undefined, '2026-11-18T08:00:30'],
+    ['2026-11-18T00:00:00 08:00:00', undefined, '2026-11-18T08:00:00'],
+    ['2026-11-18T00:00', undefined, '2026-11-18T00:00'],
+    ['03/04/2026 08:00', 'dd/MM/yyyy', '2026-04-03T08:00:00'],
+    ['03/04/2026 08:00', 'MM/dd/yyyy', '2026-03-04T08:00:00'],
+    ['3/4/26 800', 'dd/MM/yy', '2026-04-03T08:00:00'],
+    ['18112026 08:00', 'ddMMyyyy', '2026-11-18T08:00:00'],
+    ['2026-04-03 08:00', 'dd/MM/yyyy', '2026-04-03 08:00'],
+    ['soon', undefined, 'soon'],
+  ])('%s with the form %s is %s', (text, dates, value) => {
+    expect(readCell('moment', text, { dates })).toEqual({ value });
+  });
+
+  test.each([
+    ['03/04/2026 08:00', undefined, 'set `dates: dd/MM/yyyy` or `dates: MM/dd/yyyy`'],
+    ['11/18/2026 08:00', undefined, 'set `dates: MM/dd/yyyy`'],
+    ['18/11/26 08:00', undefined, 'set `dates: dd/MM/yy`'],
+    ['20261118', undefined, 'has no time of day'],
+    ['18/11/2026', 'dd/MM/yyyy', 'has no time of day'],
+    ['18/11/2026 08:00', 'dd/MM/yy', 'does not have the form dd/MM/yy'],
+  ])('%s with the form %s is asked for', (text, dates, words) => {
+    const read = readCell('moment', text, { dates });
+    expect(read).toEqual({ issue: expect.stringContaining(words) });
+    expect(read).toEqual({ issue: expect.stringContaining(`"${text}"`) });
+  });
+});
+
+describe('a number', () => {
+  test.each([
+    ['number', '1.234,56', 'ask', 1234.56],
+    ['number', '1,234.56', 'ask', 1234.56],
+    ['number', '1.234.567', 'ask', 1234567],
+    ['number', '0,125', 'ask', 0.125],
+    ['number', '12,5', 'point', 12.5],
+    ['number', '1.234', 'comma', 1234],
+    ['number', '1,234', 'comma', 1.234],
+    ['number', '1.234', 'point', 1.234],
+    ['number', '1,234', 'point', 1234],
+    // A database writes no groups.
+    ['number', '1.234', undefined, 1.234],
+    ['count', '1.234', 'comma', 1234],
+    ['latitude', '-23.550', 'comma', -23.55],
+    ['latitude', '-23,550', 'ask', -23.55],
+  ] as const)('%s %s with decimal %s is %d', (type, text, decimal, value) => {
+    expect(readCell(type, text, { decimal })).toEqual({ value });
+  });
+
+  test.each([
+    ['number', '1.234', 'ask'],
+    ['count', '1,234', 'ask'],
+    ['number', '1,234', undefined],
+  ] as const)('%s %s with decimal %s is asked for', (type, text, decimal) => {
+    expect(readCell(type, text, { decimal })).toEqual({ issue: expect.stringContaining(`"${text}" may be`) });
+  });
+});
+
+describe('the name of a column', () => {
+  test.each(FEED_KINDS)('%s: every field has a label of its own', (kind) => {
+    const pathOf = labelledPaths(kind);
+    for (const path of Object.keys(FLAT_COLUMNS[kind].types)) {
+      expect(labelOf(kind, path)).not.toBe(path);
+      expect(pathOf(labelOf(kind, path).toUpperCase())).toBe(path);
+    }
+  });
+
+  test.each([
+    ['NUM_VIAGEM', 'plan.external_code'],
+    ['Dt. Saída', 'plan.date_time_start'],
+    ['ENDERECO_', 'point.address'],
+    ['latitudee', 'point.latitude'],
+    ['nota', undefined],
+  ])('%s suggests %s', (column, path) => expect(suggestedPath('route_plans', column)).toBe(path));
+});
