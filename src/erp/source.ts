@@ -109,6 +109,10 @@ export interface ItemOutcome {
   remoteId: number | null;
   message: string | null;
   reasons?: string[];
+  /** The service took the item without the parts that the reasons name. */
+  isPartial?: boolean;
+  /** Where the content that counted was read: another file may have offered the item too. */
+  origin?: string;
 }
 
 export interface StopOutcome {
@@ -182,6 +186,8 @@ export interface FoundHeader {
   /** Why rows under this header cannot be read. */
   issues: readonly string[];
   place?: TablePlace | undefined;
+  /** Number of rows or records; known when the read has ended. */
+  rows: number;
 }
 
 /** Where a table was found in its file. */

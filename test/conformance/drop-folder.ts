@@ -61,11 +61,12 @@ export const outcome = (
   remoteId: state === 'confirmed' ? 7 : null,
   message: null,
 });
+/** Without result tables. */
 export const inFolder = (place = ''): string[] => {
   const path = join(folder, place);
   return existsSync(path)
     ? readdirSync(path)
-        .filter((name) => name.includes('.'))
+        .filter((name) => name.includes('.') && !name.endsWith('.result.csv'))
         .sort()
     : [];
 };

@@ -58,6 +58,7 @@ describe('a dropped file', () => {
       file: 'a.json',
       read_at: '2026-05-17T12:00:02.000Z',
       finished_at: '2026-05-17T12:00:02.000Z',
+      totals: { items: 2, confirmed: 2, partial: 0, rejected: 0, cancelled: 0 },
       results: ['P1', 'P2'].map((code) => ({
         external_code: code,
         period_start: '2026-05-18T11:00:00.000Z',
@@ -127,6 +128,22 @@ describe('a dropped file', () => {
     expect(inFolder('failed')).toEqual(['bad.json', 'bad.json.result.json']);
     expect(inFolder('done')).toEqual(['empty.json', 'empty.json.result.json']);
     expect(resultIn('failed/bad.json').faults).toEqual([{ origin: 'bad.json', reason: 'broken JSON at 1:6' }]);
+  });
+
+  test('has a table for people: a line for each reason, with the cell, and no formula', async () => {
+    const good = row('P1', '2026-05-18', { 'point.latitude': '-99', 'point.longitude': '1', 'point.order': '1' });
+    const bad = row('=P2', '2026-05-18', { 'point.latitude': '1', 'point.longitude': '1', 'point.order': 'x' });
+    drop('a.csv', csvText([good, bad]));
+    const source = open();
+    await take(source);
+    const reasons = ['route_points[0].latitude: outside -90..90'];
+    await finish(source, { ...outcome('P1', 'rejected'), reasons, origin: 'a.csv row 2' });
+    expect(readFileSync(join(folder, 'failed/a.csv.result.csv'), 'utf8').split('\r\n')).toEqual([
+      '\ufefflinha;código;situação;motivo;coluna;valor',
+      "2;P1;rejeitado;route_points[0].latitude: fora de -90 a 90;point.latitude;'-99",
+      "3;'=P2;rejeitado;point.order não é um número inteiro;point.order;x",
+      '',
+    ]);
   });
 
   test('with unreadable items has a result for each day, and waits for nothing', async () => {

@@ -18,11 +18,12 @@ const HOUR = 3_600_000;
 
 const path = (place: PushPlace, ...parts: string[]) => join(place.folder('route_plans'), ...parts);
 
+/** Without result tables. */
 function namesIn(place: PushPlace, ...parts: string[]): string[] {
   const folder = path(place, ...parts);
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
-    .filter((name) => /\.(json|csv)$/.test(name))
+    .filter((name) => /\.(json|csv)$/.test(name) && !name.endsWith('.result.csv'))
     .sort();
 }
 

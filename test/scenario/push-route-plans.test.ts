@@ -1,9 +1,10 @@
 // Route plans from a drop folder to the service, run by run: the plans that are sent, the rejected ones with their
 // reasons, and the results for the ERP.
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { plansOfTomorrow } from '../../src/sync/push/deadline.ts';
+import { feedIssues } from '../../src/sync/push/feed-issues.ts';
 import { isChangedAfterPush } from '../../src/warehouse/outbox/entry.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
 import { CPFS, plan, plans } from '../support/push-samples.ts';
@@ -36,7 +37,9 @@ describe('push-route-plans', () => {
     );
     expect(rows.every(({ remote_id, told_at }) => remote_id !== null && told_at !== null)).toBe(true);
     const done = join(place.folder('route_plans'), 'done');
-    expect(readdirSync(done).sort()).toEqual(['a.json', 'a.json.result.json', 'b.json', 'b.json.result.json']);
+    expect(readdirSync(done).sort()).toEqual(
+      ['a', 'b'].flatMap((name) => ['', '.result.csv', '.result.json'].map((end) => `${name}.json${end}`)),
+    );
     expect(JSON.stringify(resultOf(place, 'done', 'a.json'))).toContain(`"remote_id":${rows[0]?.remote_id}`);
     expect(await place.run(JOB)).toMatchObject({ status: 'ok', sent: 0, requests: 0 });
   });
@@ -86,7 +89,57 @@ describe('push-route-plans', () => {
     expect(JSON.parse(part?.reasons ?? '[]')[0]).toMatch(/point not assigned: S\d+/);
     expect(nobody).toMatchObject({ state: 'rejected', attempts: 1 });
     expect(nobody?.reasons).toContain('No vehicle has this plate');
-    expect(JSON.stringify(resultOf(place, 'failed', 'a.json'))).toContain('date_time_end');
+    const result = resultOf(place, 'failed', 'a.json');
+    expect(JSON.stringify(result)).toContain('date_time_end');
+    expect(result.totals).toEqual({ items: 4, confirmed: 1, partial: 1, rejected: 2, cancelled: 0 });
+    expect(result.results[1]).toMatchObject({ external_code: 'CROWD', state: 'partial', remote_id: part?.remote_id });
+    expect(await feedIssues(place.engine, place.clock.now())).toMatchObject([
+      { reason: 'rejected', entries: 2 },
+      { reason: 'accepted_in_part', entries: 1 },
+    ]);
+  });
+
+  it('ends partial with the codes of plans that were only taken in part', async () => {
+    const place = await makePushPlace();
+    const stop = (i: number) => ({ name: `Stop ${i}`, latitude: -23.5, longitude: -46.6 + i / 1_000 });
+    const route_points = Array.from({ length: 70 }, (_, i) => stop(i));
+    place.drop('route_plans', 'a.json', plan('CROWD', { route_points, options: { optimize: true } }));
+    expect(await place.run(JOB)).toMatchObject({
+      status: 'partial',
+      error: { code: 'accepted_in_part', message: '1 plan taken without some parts: CROWD' },
+    });
+  });
+
+  it('reads files of one age by number, sends the newer content, and each result says which counted', async () => {
+    const place = await makePushPlace();
+    for (const [name, vehicle_plate] of [
+      ['viagens-10.json', undefined],
+      ['viagens-9.json', 'ZZZ0Z00'],
+    ] as const) {
+      place.drop('route_plans', name, plan('P1', { vehicle_plate }));
+      utimesSync(join(place.folder('route_plans'), name), 1_000, 1_000);
+    }
+    expect(await place.run(JOB)).toMatchObject({ status: 'ok', sent: 1, confirmed: 1 });
+    for (const name of ['viagens-9.json', 'viagens-10.json'])
+      expect(resultOf(place, 'done', name).results).toMatchObject([{ origin: 'viagens-10.json record 1' }]);
+    const table = readFileSync(join(place.folder('route_plans'), 'done', 'viagens-9.json.result.csv'), 'utf8');
+    expect(table).toContain('P1;confirmado;enviado como lido em viagens-10.json record 1');
+  });
+
+  it('keeps a file that cannot be read in the health for a day, or until it is read', async () => {
+    const place = await makePushPlace();
+    const reasons = async () => (await feedIssues(place.engine, place.clock.now())).map(({ reason }) => reason);
+    const drop = (name: string, text: string) => writeFileSync(join(place.folder('route_plans'), name), text);
+    mkdirSync(place.folder('route_plans'), { recursive: true });
+    drop('a.json', '{"broken');
+    drop('b.csv', 'WRONG\n1\n');
+    expect(await place.run(JOB)).toMatchObject({ status: 'partial', error: { code: 'items_rejected' } });
+    expect(await feedIssues(place.engine, place.clock.now())).toMatchObject([{ reason: 'unreadable', entries: 2 }]);
+    place.drop('route_plans', 'a.json', plan('P1'));
+    expect(await place.run(JOB)).toMatchObject({ status: 'ok', error: null });
+    expect(await feedIssues(place.engine, place.clock.now())).toMatchObject([{ reason: 'unreadable', entries: 1 }]);
+    await place.clock.advance(24 * 60 * MINUTE_MS + 1);
+    expect(await reasons()).toEqual([]);
   });
 
   it('accepts a plan again that changed after it was rejected, and leaves an equal one alone', async () => {
@@ -182,7 +235,7 @@ describe('push-route-plans', () => {
   it('reports by the deadline which plans of tomorrow are not confirmed', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'a.json', [plan('P1', { vehicle_plate: 'ZZZ0Z00' }), plan('P2')]);
-    expect((await place.run(JOB, { deadline: '18:00' })).error).toBeNull();
+    expect((await place.run(JOB, { deadline: '18:00' })).error).toMatchObject({ code: 'items_rejected' });
     await place.clock.advance(7 * 60 * MINUTE_MS);
     const { error, status } = await place.run(JOB, { deadline: '18:00' });
     expect(status).toBe('partial');

@@ -66,8 +66,21 @@ describe('a sync to disk', () => {
     const at = '2026-05-17T12:00:00.000Z';
     const taken = { name: 'plans.csv', size, mtimeMs, items: 0, readAt: at };
     const content = { items: [], readErrors: [] };
-    await finishFile({ folder, file: taken, content, outcomes: [], finishedAt: at });
-    expect(synced).toEqual(['.', 'done/.plans.csv.result.json.tmp', 'done', 'done', '.']);
+    await finishFile({
+      folder,
+      file: taken,
+      content,
+      outcomes: [],
+      finishedAt: at,
+      language: 'pt',
+      places: () => undefined,
+    });
+    expect(synced).toEqual([
+      '.',
+      ...['csv', 'json'].flatMap((format) => [`done/.plans.csv.result.${format}.tmp`, 'done']),
+      'done',
+      '.',
+    ]);
     synced = [];
     const late = {
       externalCode: 'P1',

@@ -3,13 +3,16 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../src/core/glossary.ts';
 import { FEED_KINDS } from '../../src/erp/feed-kinds.ts';
 import { csvTable } from '../../src/erp/formats/csv-table.ts';
 import { FLAT_COLUMNS } from '../../src/erp/items/fields.ts';
-import { itemOf, type Reading } from '../../src/erp/items/item.ts';
+import { itemOf } from '../../src/erp/items/item.ts';
 import { validateItem } from '../../src/erp/items/schemas.ts';
-import { prepareMapping } from '../../src/erp/rows/mapping.ts';
+import { columnNameTest } from '../../src/erp/rows/column-names.ts';
+import { type Mapping, prepareMapping } from '../../src/erp/rows/mapping.ts';
 import { readTable } from '../../src/erp/rows/row-reader.ts';
+import type { FeedFormats } from '../../src/erp/rows/written-values.ts';
 import type { FeedSettings } from '../../src/erp/sources.ts';
 import { parse, rejection } from './config-declarations.ts';
 
@@ -21,10 +24,11 @@ const examples = (language: string): string[] =>
 const context = { kind: 'route_plans', zone: 'America/Sao_Paulo' } as const;
 const ENV = { ERP_DATABASE_URL: 'postgres://erp', ERP_TOKEN: 'token' };
 
+const feedOf = (text: string): FeedSettings | undefined => parse(text, ENV).config.erp.route_plans;
+
 describe('the examples', () => {
   test.each(examples('yaml').filter((text) => text.startsWith('erp:')))('%s is a valid feed', (text) => {
-    const { erp } = parse(text, ENV).config;
-    const feed: FeedSettings | undefined = erp.route_plans;
+    const feed = feedOf(text);
     expect(() => prepareMapping('route_plans', feed?.mapping ?? {})).not.toThrow();
     expect(feed).toBeDefined();
   });
@@ -33,30 +37,35 @@ describe('the examples', () => {
     const [text = ''] = examples('yaml').filter((example) => example.startsWith('mapping:'));
     const indented = text.replace(/^/gm, '    ');
     const { erp } = parse(`erp:\n  route_plans:\n    source: files\n    folder: x\n${indented}`).config;
-    expect(prepareMapping('route_plans', erp.route_plans?.mapping ?? {}).renames).toHaveLength(3);
+    expect(prepareMapping('route_plans', erp.route_plans?.mapping ?? {}).renames).toHaveLength(4);
   });
 
   test('of a plan in JSON and in CSV are valid', async () => {
     const read = itemOf(JSON.parse(examples('json')[0] ?? ''), 'docs', context);
     if ('readError' in read) throw new Error(read.readError.reason);
     expect(validateItem('route_plans', read.item)).toEqual([]);
-    async function* bytes() {
-      yield Buffer.from(examples('csv')[0] ?? '');
-    }
-    const table = readTable(await csvTable(bytes()), 'docs', {
-      ...context,
-      reuseCodes: false,
-      mapping: prepareMapping('route_plans', {}),
-    });
-    const plans: Reading[] = [];
-    for await (const reading of table) plans.push(reading);
-    expect(plans).toHaveLength(1);
-    for (const plan of plans) {
-      if ('readError' in plan) throw new Error(plan.readError.reason);
-      expect(validateItem('route_plans', plan.item)).toEqual([]);
-      expect(plan.item.data.route_points).toHaveLength(2);
-    }
+    const [plain = '', exported = ''] = examples('csv');
+    const settings = feedOf(examples('yaml').find((text) => text.includes('columns: [DATA, SAIDA]')) ?? '');
+    expect(await stopsIn(plain, {})).toEqual([['Store 12', 'Store 15']]);
+    expect(await stopsIn(exported, settings?.mapping ?? {}, settings)).toEqual([['Loja 12', 'Loja 15']]);
   });
+
+  /** The stops of each plan in the CSV; fails if one is not valid. */
+  async function stopsIn(csv: string, rules: Mapping, { dates, decimal }: FeedFormats = {}) {
+    async function* bytes() {
+      yield Buffer.from(csv);
+    }
+    const mapping = prepareMapping('route_plans', rules);
+    const header = { isName: columnNameTest('route_plans', mapping) };
+    const reader = { ...context, reuseCodes: false, mapping, formats: { dates, decimal } };
+    const stops: unknown[] = [];
+    for await (const reading of readTable(await csvTable(bytes(), { header }), 'docs', reader)) {
+      if ('readError' in reading) throw new Error(reading.readError.reason);
+      expect(validateItem('route_plans', reading.item)).toEqual([]);
+      stops.push((reading.item.data.route_points as JsonObject[]).map(({ name }) => name));
+    }
+    return stops;
+  }
 
   test.each(FEED_KINDS)('every field of %s is named', (kind) => {
     const missing = Object.keys(FLAT_COLUMNS[kind].types)

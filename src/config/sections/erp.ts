@@ -74,6 +74,10 @@ const files = z
     keep_files: durationOption('90d', 'Retention of finished files and their results (default 90d).', {
       min: '1h',
     }),
+    language: z
+      .enum(['pt', 'en'])
+      .default('pt')
+      .describe('Language of the result tables: pt (with semicolons) or en (with commas) (default pt).'),
     encoding: z
       .enum(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'iso-8859-1'])
       .optional()

@@ -2,6 +2,7 @@
 // end, so that a file beyond the limits gives no item. Then it sends one bounded chunk per request.
 
 import { inSizeLimit } from '../items/item.ts';
+import type { FoundHeader } from '../source.ts';
 import { readDropFile } from './drop-file.ts';
 import type { ReaderRequest, ReaderResponse } from './drop-file-reader.ts';
 
@@ -17,19 +18,27 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 
 async function responseTo(request: ReaderRequest): Promise<ReaderResponse> {
   try {
-    if ('file' in request) chunks = await readChunks(request);
-    return { readings: chunks.shift() ?? [], isLast: chunks.length === 0 };
+    const headers: FoundHeader[] = [];
+    if ('file' in request) chunks = await readChunks(request, (header) => void headers.push(header));
+    return {
+      headers,
+      readings: chunks.shift() ?? [],
+      isLast: chunks.length === 0,
+    };
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
     return { failure: { message, code } };
   }
 }
 
-async function readChunks({ file, context }: Extract<ReaderRequest, { file: unknown }>): Promise<string[][]> {
+async function readChunks(
+  { file, context }: Extract<ReaderRequest, { file: unknown }>,
+  onHeader: (header: FoundHeader) => void,
+): Promise<string[][]> {
   let chunk: string[] = [];
   const all = [chunk];
   let size = 0;
-  for await (const reading of readDropFile(file, context)) {
+  for await (const reading of readDropFile(file, { ...context, onHeader })) {
     const text = JSON.stringify(inSizeLimit(reading)[0]);
     if (size + text.length > LARGEST_CHUNK) {
       chunk = [];

@@ -7,6 +7,7 @@ import { getCompileCacheDir } from 'node:module';
 import { extname, resolve } from 'node:path';
 import { Retriable } from '../../core/errors.ts';
 import type { Reading } from '../items/item.ts';
+import type { FoundHeader } from '../source.ts';
 import { type DropFile, type FileContext, readDropFile } from './drop-file.ts';
 
 export interface ReadingLimits {
@@ -35,6 +36,8 @@ export type ReaderRequest = FileRequest | { isNext: true };
 export type ReaderResponse = Chunk | { failure: { message: string; code: string | undefined } };
 
 interface Chunk {
+  /** Of the file; only with the first chunk. */
+  headers?: FoundHeader[];
   readings: string[];
   isLast: boolean;
 }
@@ -74,6 +77,7 @@ async function* readInProcess(first: FileRequest, limits: ReadingLimits, signal?
       }
       // The file has been read to its end. The time limit does not apply to the consumer of the readings.
       clearTimeout(timer);
+      for (const header of chunk.headers ?? []) first.context.onHeader?.(header);
       for (const text of chunk.readings) yield JSON.parse(text) as Reading;
       isLast = chunk.isLast;
     }

@@ -7,10 +7,12 @@ import { isDraft, makeFolder, moveFile, replaceFile } from '../../core/atomic-fi
 import type { FileContent, ItemOutcome, TakenFile } from '../source.ts';
 import { type FileIdentity, isSameContent } from './drop-folder.ts';
 import { exists, ifExists } from './gone.ts';
-import { resultOf } from './result.ts';
+import { fileState, type IssuePlaces, resultOf, resultTable } from './result.ts';
+import type { Language } from './result-words.ts';
 
 const FINISHED = ['done', 'failed'] as const;
 const RESULT = '.result.json';
+const TABLE = '.result.csv';
 
 export interface Finishing {
   /** The drop folder. */
@@ -20,15 +22,19 @@ export interface Finishing {
   outcomes: readonly ItemOutcome[];
   /** ISO instant. */
   finishedAt: string;
+  /** Of the table. */
+  language: Language;
+  places: IssuePlaces;
 }
 
 export async function finishFile(finishing: Finishing): Promise<void> {
   const { folder, file, content, outcomes, finishedAt } = finishing;
-  const isDone = content.readErrors.length === 0 && outcomes.every(({ state }) => state === 'confirmed');
+  const isDone = content.readErrors.length === 0 && outcomes.every((outcome) => fileState(outcome) === 'confirmed');
   await removeResult(folder, file);
   const place = await freePlace(join(folder, isDone ? 'done' : 'failed'), file);
   const instants = { read_at: file.readAt, finished_at: finishedAt };
   const result = JSON.stringify(resultOf(file.name, content, outcomes, instants), undefined, 2);
+  await replaceFile(`${place}${TABLE}`, await resultTable(file.name, content, outcomes, finishing));
   await replaceFile(`${place}${RESULT}`, `${result}\n`);
   await moveContent(join(folder, file.name), place, file);
 }
@@ -39,7 +45,9 @@ async function removeResult(folder: string, file: TakenFile): Promise<void> {
     const result = `${place}${RESULT}`;
     const text = await ifExists(readFile(result, 'utf8'));
     // No other text of a result can look like this: quotation marks inside a text are escaped.
-    if (text?.includes(`"read_at": "${file.readAt}"`)) await rm(result, { force: true });
+    if (!text?.includes(`"read_at": "${file.readAt}"`)) continue;
+    await rm(`${place}${TABLE}`, { force: true });
+    await rm(result, { force: true });
   }
 }
 
@@ -74,7 +82,8 @@ export async function removeExpired(folder: string, beforeMs: number): Promise<v
       const isResult = each !== 'returns' && name.endsWith(RESULT);
       const found = isResult || isDraft(name) ? await ifExists(stat(join(place, name))) : undefined;
       if (found === undefined || found.mtimeMs >= beforeMs) continue;
-      if (isResult) await rm(join(place, name.slice(0, -RESULT.length)), { force: true });
+      if (isResult)
+        for (const end of ['', TABLE]) await rm(join(place, name.slice(0, -RESULT.length) + end), { force: true });
       await rm(join(place, name), { force: true });
     }
   }

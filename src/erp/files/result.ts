@@ -1,9 +1,10 @@
-// The result beside a finished file: the state of each item, and the read errors. Later outcomes of an item are appended
-// to `late-results.jsonl`.
+// The result beside a finished file: the state of each item, and the read errors; as JSON for programs and as CSV for the
+// people who correct the file. Later outcomes of an item are appended to `late-results.jsonl`.
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder, syncFolder } from '../../core/atomic-file.ts';
-import type { FileContent, ItemOutcome, ReadError } from '../source.ts';
+import type { CellPlace, FileContent, ItemOutcome, ReadError } from '../source.ts';
+import { type Language, RESULT_HEADS, reasonIn, STATE_WORDS } from './result-words.ts';
 
 /** An outcome in a result file or an HTTP call. */
 export const reportedOutcome = (outcome: ItemOutcome) => ({
@@ -15,6 +16,15 @@ export const reportedOutcome = (outcome: ItemOutcome) => ({
   reasons: outcome.reasons ?? [],
 });
 
+/** In a result, an item that was taken in part has a state of its own. */
+export const fileState = ({ state, isPartial }: ItemOutcome) => (isPartial ? 'partial' : state);
+
+const fileOutcome = (outcome: ItemOutcome) => ({
+  ...reportedOutcome(outcome),
+  state: fileState(outcome),
+  ...(outcome.origin !== undefined && { origin: outcome.origin }),
+});
+
 export const resultOf = (
   file: string,
   { readErrors }: FileContent,
@@ -23,14 +33,65 @@ export const resultOf = (
 ) => ({
   file,
   ...instants,
-  results: [...outcomes, ...unreadItems(readErrors)].map(reportedOutcome),
+  totals: totalsOf([...outcomes, ...unreadItems(readErrors)]),
+  results: [...outcomes, ...unreadItems(readErrors)].map(fileOutcome),
   /** Read errors that belong to no item. */
   faults: readErrors
     .filter(({ externalCode }) => externalCode === undefined)
     .map(({ origin, reason }) => ({ origin, reason })),
 });
 
+function totalsOf(outcomes: readonly ItemOutcome[]) {
+  const totals = { items: outcomes.length, confirmed: 0, partial: 0, rejected: 0, cancelled: 0 };
+  for (const state of outcomes.map(fileState)) if (state !== 'unknown') totals[state]++;
+  return totals;
+}
+
 export type FileResult = ReturnType<typeof resultOf>;
+
+/** The places of the reasons of an item, by reason. */
+export type IssuePlaces = (outcome: ItemOutcome) => ReadonlyMap<string, CellPlace> | undefined;
+
+/**
+ * The result as a table with one line for each reason. It opens in a spreadsheet of its language: with a byte order mark, and
+ * with semicolons in Portuguese. A text that a spreadsheet would run as a formula gets an apostrophe.
+ */
+export async function resultTable(
+  file: string,
+  { readErrors }: FileContent,
+  outcomes: readonly ItemOutcome[],
+  { language, places }: { language: Language; places: IssuePlaces },
+): Promise<string> {
+  const line = (code: string, state: keyof (typeof STATE_WORDS)['pt'], reason: string, place: CellPlace = {}) => [
+    String(place.row ?? ''),
+    code,
+    STATE_WORDS[language][state],
+    reasonIn(language, reason),
+    place.column ?? '',
+    place.value ?? '',
+  ];
+  const lines = outcomes.flatMap((outcome) => {
+    const { externalCode, reasons = [], message, origin } = outcome;
+    const isOther = origin !== undefined && !origin.startsWith(`${file} `);
+    const notes = isOther ? [`sent as read at ${origin}`] : [];
+    const texts = [...(reasons.length > 0 ? reasons : [message ?? '']), ...notes].filter((text) => text !== '');
+    const known = reasons.length > 0 ? places(outcome) : undefined;
+    return (texts.length > 0 ? texts : ['']).map((text) =>
+      line(externalCode, fileState(outcome), text, known?.get(text)),
+    );
+  });
+  const unread = readErrors.map(({ externalCode = '', reason, place }) =>
+    line(externalCode, 'rejected', reason, place),
+  );
+  // Loaded on first use: most feeds have no files.
+  const { stringify } = await import('csv-stringify/sync');
+  return stringify([RESULT_HEADS[language], ...lines, ...unread], {
+    bom: true,
+    delimiter: language === 'pt' ? ';' : ',',
+    record_delimiter: 'windows',
+    escape_formulas: true,
+  });
+}
 
 /** Items that could not be read are rejected, each with all its reasons. */
 function unreadItems(readErrors: readonly ReadError[]): ItemOutcome[] {
@@ -54,7 +115,7 @@ function unreadItems(readErrors: readonly ReadError[]): ItemOutcome[] {
 export async function appendLateResults(folder: string, outcomes: readonly ItemOutcome[], at: string): Promise<void> {
   if (outcomes.length === 0) return;
   await makeFolder(folder);
-  const lines = outcomes.map((outcome) => `${JSON.stringify({ told_at: at, ...reportedOutcome(outcome) })}\n`);
+  const lines = outcomes.map((outcome) => `${JSON.stringify({ told_at: at, ...fileOutcome(outcome) })}\n`);
   const handle = await open(join(folder, 'late-results.jsonl'), 'a+');
   try {
     const { size } = await handle.stat();

@@ -34,12 +34,14 @@ export interface Table {
 export async function* readTable(table: Table, name: string, context: ReaderContext): AsyncIterable<Reading> {
   const { header, place } = table;
   const columns = columnsInUse(context.kind, context.mapping, header, { isTable: true });
-  context.onHeader?.({ name, header, place, ...columns });
+  const found: FoundHeader = { name, header, place, rows: 0, ...columns };
+  context.onHeader?.(found);
   for (const reason of columns.issues) yield { readError: { origin: name, reason } };
   if (columns.issues.length > 0) return;
   const reader = flatReader(name, context);
   const columnOf = columnNames(columns);
   for await (const { row, cells } of table.rows) {
+    found.rows += 1;
     yield* reader.push({ origin: `${name} row ${row}`, row, cells: columns.pick(cells), columnOf }, cells);
   }
   yield* reader.end();
@@ -49,7 +51,7 @@ export async function* readTable(table: Table, name: string, context: ReaderCont
 export function* readRecords(records: readonly Json[], name: string, context: ReaderContext): Iterable<Reading> {
   const isFlat = !context.mapping.isEmpty || records.some(hasDottedName);
   const reader = flatReader(name, context);
-  const known = new Map<string, FlatColumnsInUse & Required<Pick<FlatRow, 'columnOf'>>>();
+  const known = new Map<string, FlatColumnsInUse & Required<Pick<FlatRow, 'columnOf'>> & { found: FoundHeader }>();
   for (const [i, record] of records.entries()) {
     const origin = `${name} record ${i + 1}`;
     if (!isJsonObject(record)) {
@@ -61,12 +63,14 @@ export function* readRecords(records: readonly Json[], name: string, context: Re
       const key = JSON.stringify(header);
       let columns = known.get(key);
       if (columns === undefined) {
-        const found = columnsInUse(context.kind, context.mapping, header, { isTable: false });
-        context.onHeader?.({ name, header, ...found });
-        columns = { ...found, columnOf: columnNames(found) };
+        const used = columnsInUse(context.kind, context.mapping, header, { isTable: false });
+        const found: FoundHeader = { name, header, rows: 0, ...used };
+        context.onHeader?.(found);
+        columns = { ...used, found, columnOf: columnNames(used) };
         known.set(key, columns);
       }
-      const { issues, pick, columnOf } = columns;
+      const { issues, pick, columnOf, found } = columns;
+      found.rows += 1;
       for (const reason of issues) yield { readError: { origin, reason, place: { row: i + 1 } } };
       if (issues.length === 0) yield* reader.push({ origin, row: i + 1, cells: pick(record), columnOf }, record);
     }
@@ -77,7 +81,8 @@ export function* readRecords(records: readonly Json[], name: string, context: Re
 const hasDottedName = (record: Json): boolean =>
   isJsonObject(record) && Object.keys(record).some((name) => name.includes('.'));
 
-function columnNames({ reads }: FlatColumnsInUse): (path: string) => string {
+/** The ERP's name of the column with a path. */
+export function columnNames({ reads }: Pick<FoundHeader, 'reads'>): (path: string) => string {
   const names = new Map(reads.map(({ path, columns }) => [path, columns.join(' + ')]));
   return (path) => names.get(path) ?? path;
 }

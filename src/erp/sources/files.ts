@@ -19,16 +19,23 @@ import {
 } from '../files/drop-folder.ts';
 import { finishFile, removeExpired } from '../files/finish.ts';
 import { ifExists, isGone } from '../files/gone.ts';
-import { appendLateResults } from '../files/result.ts';
+import { appendLateResults, type IssuePlaces } from '../files/result.ts';
+import type { Language } from '../files/result-words.ts';
 import { writeReturns } from '../files/returns.ts';
+import { issuePlace } from '../items/issue-places.ts';
+import { validateItem } from '../items/schemas.ts';
 import { type Mapping, prepareMapping } from '../rows/mapping.ts';
+import { columnNames } from '../rows/row-reader.ts';
 import type { FeedFormats } from '../rows/written-values.ts';
 import {
+  type CellPlace,
   type DroppedFiles,
   type ErpBatch,
   type ErpSource,
   type FileContent,
   type FileItem,
+  type FoundHeader,
+  type ItemOutcome,
   type ReadError,
   type SourceContext,
   validItems,
@@ -42,6 +49,8 @@ export interface FilesSettings extends FileFormat, FeedFormats {
   settleMs: number;
   /** How long finished files are kept. */
   keepFilesMs: number;
+  /** Of result tables; default pt. */
+  language?: Language | undefined;
 }
 
 const HOUR_MS = 3_600_000;
@@ -109,8 +118,35 @@ export function fileContext(settings: FilesSettings, { kind, zone, reuseCodes }:
   };
 }
 
+/** Reads the file again, if items were rejected, to find the cells that the reasons are about. */
+async function placesOf(
+  { reader }: FileReading,
+  file: StableFile,
+  outcomes: readonly ItemOutcome[],
+): Promise<IssuePlaces> {
+  const rejected = new Set(
+    outcomes.flatMap(({ state, reasons = [], externalCode }) =>
+      state === 'rejected' && reasons.length > 0 ? [externalCode] : [],
+    ),
+  );
+  const places = new Map<string, Map<string, CellPlace>>();
+  if (rejected.size === 0) return () => undefined;
+  let columnOf = (path: string): string => path;
+  const onHeader = (found: FoundHeader) => {
+    columnOf = columnNames(found);
+  };
+  for await (const reading of readFileInLimits(file, { ...reader, onHeader })) {
+    if (!('item' in reading) || !rejected.has(reading.item.externalCode)) continue;
+    const { item } = reading;
+    const reasons = validateItem(reader.kind, item);
+    const found = reasons.map((reason) => [reason, issuePlace(reader.kind, item, reason, columnOf)] as const);
+    places.set(item.externalCode, new Map([...(places.get(item.externalCode) ?? []), ...found]));
+  }
+  return ({ externalCode }) => places.get(externalCode);
+}
+
 function droppedFiles(
-  { folder, keepFilesMs }: FilesSettings,
+  { folder, keepFilesMs, language = 'pt' }: FilesSettings,
   { clock, log }: SourceContext,
   reading: FileReading,
 ): DroppedFiles {
@@ -128,7 +164,8 @@ function droppedFiles(
       }),
     finish: (file, content, outcomes) =>
       inFolder(folder, async () => {
-        await finishFile({ folder, file, content, outcomes, finishedAt: isoInstant(clock.now()) });
+        const places = await placesOf(reading, { ...file, path: join(folder, file.name) }, outcomes);
+        await finishFile({ folder, file, content, outcomes, finishedAt: isoInstant(clock.now()), language, places });
         log.debug({ file: file.name }, 'erp file finished');
       }),
     removeExpired: () =>

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { isCpf } from '../../core/text/redaction.ts';
 import type { FeedKind } from '../../erp/feed-kinds.ts';
 import type { ItemOutcome, OutcomeState } from '../../erp/source.ts';
-import { type OutboxEntry, reasonsOf } from '../../warehouse/outbox/entry.ts';
+import { isPartial, type OutboxEntry, reasonsOf } from '../../warehouse/outbox/entry.ts';
 import type { EntrySummary } from '../../warehouse/outbox/queries.ts';
 import type { Digest } from '../../warehouse/privacy/personal-digest.ts';
 
@@ -30,4 +30,6 @@ export const itemOutcome = (entry: EntrySummary, externalCode: string): ItemOutc
   remoteId: entry.remote_id,
   message: entry.message,
   ...(entry.reasons !== null && { reasons: reasonsOf(entry) }),
+  ...(isPartial(entry) && { isPartial: true }),
+  ...(entry.origin !== null && { origin: entry.origin }),
 });

@@ -11,6 +11,7 @@ import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { entriesByCode, type Period } from '../../warehouse/outbox/queries.ts';
 import { storeEntries } from '../../warehouse/outbox/transitions.ts';
 import { codesOf } from './codes.ts';
+import { noteUnread } from './feed-issues.ts';
 import { markTaken, takenFiles } from './file-results.ts';
 import type { Payload, PushRun } from './kind.ts';
 import { type Offer, type OfferRules, takeOffer } from './offer.ts';
@@ -20,22 +21,25 @@ export async function ingestFeed(push: PushRun): Promise<void> {
   const { feed, context } = push;
   const spool = createSpool<ErpBatch>();
   const readErrors: ReadError[] = [];
+  let unread: string | undefined;
   try {
     for await (const batch of feed.source.read(context.signal, await takenFiles(push))) {
       // If a file changed while it was read, it ends without a last batch. Drop its batches when the next file starts.
       if (batch.part === 1) {
         await spool.clear();
         readErrors.length = 0;
+        unread = undefined;
       }
       await spool.add(batch);
       readErrors.push(...batch.readErrors.filter(({ externalCode }) => externalCode !== undefined));
+      unread ??= batch.readErrors.find(({ externalCode }) => externalCode === undefined)?.reason;
       if (!batch.last) continue;
       const taken = new Set<string>();
       // An item that a later part invalidates is left out of every part: otherwise a crash between two parts could leave it
       // ready to be sent.
       const isValid = validItems(readErrors);
       for await (const part of spool.drain())
-        await takeBatch(push, { ...part, items: part.items.filter(isValid) }, taken);
+        await takeBatch(push, { ...part, items: part.items.filter(isValid) }, taken, unread);
     }
   } catch (thrown) {
     if (context.signal.aborted) return;
@@ -53,7 +57,12 @@ const changedMeanwhile = (): Retriable =>
 
 const DUPLICATE = 'this external code occurs twice, in different spellings; use each code once';
 
-async function takeBatch(push: PushRun, batch: ErpBatch, taken: Set<string>): Promise<void> {
+async function takeBatch(
+  push: PushRun,
+  batch: ErpBatch,
+  taken: Set<string>,
+  unread: string | undefined,
+): Promise<void> {
   const offers = [
     ...batch.items.map((item) => offerOf(push, item)),
     ...batch.readErrors.flatMap((readError) => unreadOffer(push, readError)),
@@ -77,6 +86,7 @@ async function takeBatch(push: PushRun, batch: ErpBatch, taken: Set<string>): Pr
     }
     const stored = await storeEntries(tx, [...changed.values()]);
     if (stored.size < changed.size) throw changedMeanwhile();
+    if (batch.last) await noteUnread(tx, push, batch.name, unread && push.context.dependencies.redactor.redact(unread));
     if (batch.file !== undefined) await markTaken(tx, push, { name: batch.name, ...batch.file, readAt: push.now() });
   });
 }

@@ -85,6 +85,8 @@ export async function openPush(kind: PushKind, context: RunContext) {
   const call: ServiceCall = (endpoint, request) =>
     fleet.call(endpoint, request, { signal, priority: PRIORITY.push, runId, onRequest, onRetry });
   const failures: RoadbookError[] = [];
+  /** Codes of the items that the service took in part during the run. */
+  const partial: string[] = [];
   /** Adds a failure to the run, and logs it with a message. */
   const report = (failure: RoadbookError, message: string, fields?: object): void => {
     log[isPassing(failure) ? 'debug' : 'warn']({ err: failure, ...fields }, message);
@@ -92,7 +94,7 @@ export async function openPush(kind: PushKind, context: RunContext) {
   };
   const digest = await personalDigest(engine, now());
   const settings = options as unknown as PushSettings;
-  return { kind, feed, settings, context, engine, call, digest, failures, report, now, ago };
+  return { kind, feed, settings, context, engine, call, digest, failures, partial, report, now, ago };
 }
 
 /** For a preview: the run is not recorded. */

@@ -166,7 +166,8 @@ const restored = (known: OutboxEntry, { content_hash, erp_code }: Offer, at: str
     payload: null,
     attention: attentionAfterContent(known),
     message: null,
-    reasons: null,
+    // Unless they are about the content that was rejected, they name the parts that the service did not take.
+    reasons: hasUnusableContent(known) ? null : known.reasons,
     told_at: null,
   });
 

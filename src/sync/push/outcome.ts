@@ -8,6 +8,7 @@ import { type Attempt, type AttemptOutcome, type Step, storeSteps } from '../../
 import {
   type Attention,
   hasUnusableContent,
+  isPartial,
   type OutboxEntry,
   type Place,
   reasonsText,
@@ -37,7 +38,7 @@ export interface Outcome extends Step {
 /** Resolves to the outcomes that were stored. The other entries were changed by a person in the meantime. */
 export async function storeOutcomes<T extends Outcome>(
   tx: Transaction,
-  { context, now }: PushRun,
+  { context, partial, now }: PushRun,
   outcomes: readonly T[],
 ): Promise<T[]> {
   const { counts, log, runId } = context;
@@ -45,6 +46,7 @@ export async function storeOutcomes<T extends Outcome>(
   for (const { before, entry } of stored) {
     if (before.state === entry.state) continue;
     if (entry.state === 'confirmed') counts.confirmed++;
+    if (isPartial(entry)) partial.push(entry.external_code);
     if (entry.state === 'rejected') counts.rejected++;
   }
   if (stored.length < outcomes.length)

@@ -7,6 +7,7 @@ import type { RunContext, RunOutcome } from '../job.ts';
 import { acknowledgeOutcomes } from './acknowledge.ts';
 import { reportAttention } from './attention.ts';
 import { reportDeadline } from './deadline.ts';
+import { forgetOldUnread, reportFeedIssues } from './feed-issues.ts';
 import { ingestFeed } from './ingest.ts';
 import { openPush, type PushKind, type PushRun } from './kind.ts';
 import { afterSend, factsOf, storeOutcomes } from './outcome.ts';
@@ -26,6 +27,7 @@ export async function executePush(kind: PushKind, context: RunContext): Promise<
   await acknowledgeOutcomes(push);
   await reportDeadline(push);
   await reportAttention(push);
+  reportFeedIssues(push);
   return runOutcome(push);
 }
 
@@ -40,6 +42,7 @@ async function recover(push: PushRun): Promise<void> {
   await engine.write(async (tx) => {
     await dropOldPayloads(tx.sql, kind.feed, push.ago(settings.keep_refused));
     await deleteAged(tx.sql, kind.feed, push.ago(settings.keep_confirmed));
+    await forgetOldUnread(tx, push);
     await storeOutcomes(tx, push, outcomes);
   });
   if (left.length > 0) context.log.warn({ entries: left.length }, 'entries sent by a dead process must be read back');

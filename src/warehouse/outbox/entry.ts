@@ -27,6 +27,9 @@ export const IS_WATCHED =
 /** Confirmed entries that were sent more than once. */
 export const IS_RESENT = "state = 'confirmed' and attempts > 1";
 
+/** Confirmed entries of which the service rejected a part, such as some stops of a plan: the reasons name them. */
+export const IS_PARTIAL = "state = 'confirmed' and reasons is not null and attention is null";
+
 export const pushOutbox = controlTable({
   name: 'push_outbox',
   meaning: 'Every item that the ERP wants pushed, with its state and the reason for it.',
@@ -44,7 +47,7 @@ export const pushOutbox = controlTable({
     state: text('ready, sending, unknown, confirmed, rejected or cancelled.', { required: true }),
     attention: text(`Why the entry needs a person: ${ATTENTION.join(', ')}; null if it does not.`),
     message: text('The state in plain words.'),
-    reasons: json('Reasons for the rejection, a list of sentences.'),
+    reasons: json('Reasons for the rejection of the item, or of a part of it, a list of sentences.'),
     content_hash: text('Digest of the content that the ERP offered last; empty if it could not be read.', {
       required: true,
     }),
@@ -159,6 +162,14 @@ export const hasUnusableContent = ({ attention }: OutboxEntry): boolean =>
 export const isChangedAfterPush = ({ state, content_hash, sent_hash }: OutboxEntry): boolean =>
   state === 'confirmed' && content_hash !== sent_hash;
 
+/** As `IS_PARTIAL`. */
+export const isPartial = ({
+  state,
+  reasons,
+  attention,
+}: Pick<OutboxEntry, 'state' | 'reasons' | 'attention'>): boolean =>
+  state === 'confirmed' && reasons !== null && attention === null;
+
 export const reasonsOf = ({ reasons }: Pick<OutboxEntry, 'reasons'>): string[] =>
   reasons === null ? [] : (JSON.parse(reasons) as string[]);
 
@@ -168,5 +179,10 @@ export const reasonsText = (reasons: readonly string[]): string | null =>
 /** The entry without its payload and its clear code, which may contain tax numbers. */
 export function shownEntry(entry: OutboxEntry) {
   const { payload: _payload, erp_code: _code, revision: _revision, ...shown } = entry;
-  return { ...shown, changed_after_push: isChangedAfterPush(entry), reasons: reasonsOf(entry) };
+  return {
+    ...shown,
+    changed_after_push: isChangedAfterPush(entry),
+    accepted_in_part: isPartial(entry),
+    reasons: reasonsOf(entry),
+  };
 }

@@ -1,7 +1,15 @@
 // Outbox queries for commands, page and alerts: searches, counts, and the entries that need a person.
 import type { Knex } from 'knex';
 import type { Engine } from '../engine.ts';
-import { type Attention, IS_OPEN, OUTBOX_STATES, type OutboxEntry, type OutboxState } from './entry.ts';
+import {
+  type Attention,
+  IS_CONFIRMED,
+  IS_OPEN,
+  IS_PARTIAL,
+  OUTBOX_STATES,
+  type OutboxEntry,
+  type OutboxState,
+} from './entry.ts';
 import { before, FINAL, type Period } from './queries.ts';
 
 export const entriesNamed = (sql: Knex, code: string, kind?: string): Promise<OutboxEntry[]> =>
@@ -120,6 +128,33 @@ export async function entriesNeedingAttention(
     .select('reason')
     .count({ n: '*' });
   return rows.map(({ reason, n }) => ({ reason, n: Number(n) }));
+}
+
+/** The name of the fact that a file or feed could not be read. */
+export const unreadFact = (kind: string, name = ''): string => `unread ${kind} ${name}`;
+
+export const dropOldUnread = async (sql: Knex, kind: string, before: string): Promise<void> => {
+  await sql('sync_state')
+    .where('name', 'like', `${unreadFact(kind)}%`)
+    .where('updated_at', '<', before)
+    .delete();
+};
+
+/** Counts what was rejected, taken in part or not readable since then. Entries that need a person are counted elsewhere. */
+export async function recentIssues(sql: Knex, kinds: readonly string[], since: string) {
+  const entries = (): Knex.QueryBuilder =>
+    sql('push_outbox')
+      .whereIn('kind', [...kinds])
+      .where('updated_at', '>=', since);
+  const count = async (query: Knex.QueryBuilder): Promise<number> => {
+    const [row] = await query.count({ n: '*' });
+    return Number(row?.n ?? 0);
+  };
+  return {
+    unreadable: await count(sql('sync_state').where('name', 'like', 'unread %').where('updated_at', '>=', since)),
+    rejected: await count(entries().where({ state: 'rejected' }).whereRaw(IS_OPEN).whereNull('attention')),
+    accepted_in_part: await count(entries().whereRaw(IS_CONFIRMED).whereRaw(IS_PARTIAL)),
+  };
 }
 
 /** Code and state of each entry that starts within the period. */

@@ -27,6 +27,7 @@ const SUMMARY_COLUMNS = [
   'external_code',
   'code_use',
   'erp_code',
+  'origin',
   'state',
   'attention',
   'message',

@@ -1,0 +1,49 @@
+// Finds the cell that a reason of the validation is about: its row, the ERP's column and the value.
+import { isJsonObject, type Json } from '../../core/glossary.ts';
+import type { FeedKind } from '../feed-kinds.ts';
+import type { CellPlace, ErpItem } from '../source.ts';
+import { FLAT_COLUMNS } from './fields.ts';
+
+const LONGEST_VALUE = 100;
+
+/** `columnOf` gives the ERP's name of the column with a canonical path. Tax numbers are not repeated. */
+export function issuePlace(
+  kind: FeedKind,
+  item: ErpItem,
+  reason: string,
+  columnOf: (path: string) => string,
+): CellPlace {
+  const path = reason.slice(0, Math.max(0, reason.indexOf(': ')));
+  const point = Number(/^route_points\[(\d+)\]/.exec(path)?.[1] ?? 0);
+  const row = item.rows?.[point] ?? item.rows?.[0];
+  const flat = flatPath(kind, path);
+  const { types } = FLAT_COLUMNS[kind];
+  const type = Object.hasOwn(types, flat) ? types[flat] : undefined;
+  const value = type?.startsWith('document')
+    ? undefined
+    : valueAt({ ...item.data, options: item.options ?? null }, path);
+  return {
+    ...(row !== undefined && { row }),
+    ...(type !== undefined && { column: columnOf(flat) }),
+    ...(value !== undefined && typeof value !== 'object' && { value: String(value).slice(0, LONGEST_VALUE) }),
+  };
+}
+
+/** The path of the column that holds the field. */
+function flatPath(kind: FeedKind, path: string): string {
+  if (kind !== 'route_plans') return path;
+  const inItem = /^route_points\[\d+\]\.route_point_items\[\d+\]\.(.+)$/.exec(path);
+  if (inItem !== null) return `item.${inItem[1]}`;
+  const inList = /^(route_points|entity)\[\d+\]\.(.+)$/.exec(path);
+  if (inList !== null) return `${inList[1] === 'entity' ? 'entity' : 'point'}.${inList[2]}`;
+  return path.startsWith('options.') ? path : `plan.${path}`;
+}
+
+function valueAt(data: Json, path: string): Json | undefined {
+  let at: Json | undefined = data;
+  for (const step of path.split(/[.[\]]+/).filter((part) => part !== '')) {
+    if (Array.isArray(at)) at = at[Number(step)];
+    else at = isJsonObject(at) && Object.hasOwn(at, step) ? at[step] : undefined;
+  }
+  return at ?? undefined;
+}

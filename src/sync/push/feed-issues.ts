@@ -1,0 +1,79 @@
+// What the ERP offered in the last day and the service does not have, or not completely: feeds and files that could not be
+// read, rejected items, items that were taken in part. A run that finds one is partial; the health keeps it for a day, because
+// the next run may find nothing new.
+import { Skippable } from '../../core/errors.ts';
+import { isoInstant } from '../../core/time/clock.ts';
+import { FEED_KINDS } from '../../erp/feed-kinds.ts';
+import { deleteFact, writeFact } from '../../warehouse/control/learned-facts.ts';
+import type { Engine, Transaction } from '../../warehouse/engine.ts';
+import { dropOldUnread, recentIssues, unreadFact } from '../../warehouse/outbox/lists.ts';
+import type { PushRun } from './kind.ts';
+
+const DAY_MS = 86_400_000;
+
+const SHOW_REJECTED = 'npx roadbook outbox list --state rejected shows them; a dropped file has its result in failed/.';
+
+/** `what` follows the number. */
+const WORDS = {
+  unreadable: {
+    what: 'could not be read in the last day',
+    noun: ['file or feed', 'files or feeds'],
+    hint: 'The result in failed/ has the reason; npx roadbook erp check FILE lists every error.',
+  },
+  rejected: { what: 'rejected in the last day', noun: ['item', 'items'], hint: SHOW_REJECTED },
+  accepted_in_part: {
+    what: 'taken in the last day without some of their stops',
+    noun: ['plan', 'plans'],
+    hint: 'npx roadbook outbox list shows them as partial, with the reasons.',
+  },
+} as const;
+
+export type FeedIssueReason = keyof typeof WORDS;
+export const FEED_ISSUE_REASONS = Object.keys(WORDS) as FeedIssueReason[];
+
+export interface FeedIssue {
+  reason: FeedIssueReason;
+  entries: number;
+  text: string;
+  hint: string;
+}
+
+export async function feedIssues(engine: Engine, nowMs: number): Promise<FeedIssue[]> {
+  const counts = await engine.read((sql) => recentIssues(sql, FEED_KINDS, isoInstant(nowMs - DAY_MS)));
+  return FEED_ISSUE_REASONS.flatMap((reason) => {
+    const entries = counts[reason];
+    if (entries === 0) return [];
+    const { what, noun, hint } = WORDS[reason];
+    return [{ reason, entries, text: `${entries} ${noun[entries === 1 ? 0 : 1]} ${what}`, hint }];
+  });
+}
+
+/** Part of the transaction that stores the last items of a file, query or answer. `reason` is absent if it could be read. */
+export async function noteUnread(
+  tx: Transaction,
+  push: PushRun,
+  name: string,
+  reason: string | undefined,
+): Promise<void> {
+  const fact = unreadFact(push.kind.feed, name);
+  if (reason === undefined) await deleteFact(tx.sql, fact);
+  else await writeFact(tx, fact, { name, reason }, Date.parse(push.now()));
+}
+
+export const forgetOldUnread = ({ sql }: Transaction, push: PushRun): Promise<void> =>
+  dropOldUnread(sql, push.kind.feed, push.ago(DAY_MS));
+
+/** Reports what this run rejected, and what was taken in part. */
+export function reportFeedIssues({ kind, context, partial, report }: PushRun): void {
+  const { rejected } = context.counts;
+  const some = (n: number): string => `${n} ${kind.noun}${n === 1 ? '' : 's'}`;
+  if (rejected > 0) {
+    const message = `${some(rejected)} rejected or not readable`;
+    report(new Skippable(message, { code: 'items_rejected', hint: SHOW_REJECTED }), 'items were rejected');
+  }
+  if (partial.length > 0) {
+    const { hint } = WORDS.accepted_in_part;
+    const message = `${some(partial.length)} taken without some parts: ${partial.slice(0, 5).join(', ')}`;
+    report(new Skippable(message, { code: 'accepted_in_part', hint }), 'items were taken in part');
+  }
+}
