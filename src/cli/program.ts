@@ -14,6 +14,7 @@ const COMMANDS: readonly (readonly [usage: string, summary: string])[] = [
   ['outbox', 'items to push: list, show, retry, cancel'],
   ['quarantine', 'invalid records: list, show, retry'],
   ['verify', 'reads a sample of past days again, compares it with the warehouse, and repairs differences'],
+  ['erp', 'files and feeds of the ERP: check, template'],
   ['doctor', 'checks configuration, machine, warehouse, login, clock, ERP and alerts; suggests what to do'],
   ['config', 'the configuration file: check, schema'],
   ['plan', 'estimates the capacity that a fleet needs: calls, rows, disk, daemons'],

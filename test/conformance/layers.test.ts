@@ -32,6 +32,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'src/schedule',
     'src/sync',
     'src/sandbox',
+    'src/erp',
     'src/warehouse',
     'src/config',
     'src/core',

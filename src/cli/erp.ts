@@ -1,0 +1,127 @@
+// roadbook erp check | template: reads a file or feed without sending, and writes sample files to start from.
+import { writeFile } from 'node:fs/promises';
+import { type Command, Option } from 'commander';
+import type { App } from '../app/app.ts';
+import { type CheckReport, checkErp } from '../erp/check.ts';
+import { FEED_KINDS, type FeedKind } from '../erp/feed-kinds.ts';
+import { TEMPLATE_FORMATS, type TemplateFormat, template } from '../erp/template.ts';
+import { addCommand, print, say, usageError, withApp } from './command.ts';
+import { EXIT } from './output/exit-codes.ts';
+import { textTable } from './output/text-table.ts';
+
+interface CheckOptions {
+  kind?: FeedKind;
+  show?: string;
+}
+
+interface TemplateOptions {
+  kind: FeedKind;
+  format: TemplateFormat;
+  language: 'pt' | 'en';
+  out?: string;
+}
+
+const kindOption = (): Option => new Option('--kind <kind>', 'kind of item').choices(FEED_KINDS);
+
+export function define(erp: Command): void {
+  addCommand<CheckOptions>(erp, {
+    usage: 'check [file]',
+    summary: 'reads a file or the configured feed without sending: items, columns, reasons, a suggested mapping',
+    options: (command) =>
+      command
+        .addOption(kindOption())
+        .option('--show <code>', 'print one item as it would be sent; tax numbers are hidden'),
+    action: withApp(async (app, [file], { json, kind, show }) => {
+      const report = await check(app, { file, show, kind: kind ?? onlyKind(app) });
+      const text = json ? JSON.stringify(report, null, 2) : show === undefined ? reportText(report) : itemText(report);
+      print(app.redactor.redact(text));
+      if (!json) say('Nothing was sent.');
+      if (report.rejected === 0) return EXIT.ok;
+      return report.items > 0 ? EXIT.partial : EXIT.failed;
+    }),
+  });
+  addCommand<TemplateOptions>(erp, {
+    usage: 'template',
+    summary: 'writes a sample file with the columns of a kind and one example',
+    options: (command) =>
+      command
+        .addOption(kindOption().default('route_plans'))
+        .addOption(new Option('--format <format>', 'format of the file').choices(TEMPLATE_FORMATS).default('csv'))
+        .addOption(new Option('--language <language>', 'language of the columns').choices(['pt', 'en']).default('pt'))
+        .option('--out <file>', 'file to write (default: standard output)'),
+    action: withApp(async (app, _args, { out, ...wanted }) => {
+      const zone = app.loaded.config.timezone;
+      const content = await template({ ...wanted, nowMs: app.clock.now(), zone });
+      if (out !== undefined) await writeFile(out, content);
+      else if (wanted.format === 'xlsx' && process.stdout.isTTY)
+        throw usageError('A workbook cannot be shown in a terminal', 'Add --out FILE.xlsx.');
+      else process.stdout.write(content);
+      if (out !== undefined) say(`${out} was written. Try: npx roadbook erp check ${out} --kind ${wanted.kind}`);
+      return EXIT.ok;
+    }),
+  });
+}
+
+const check = (
+  app: App,
+  { kind, file, show }: { kind: FeedKind; file: string | undefined; show: string | undefined },
+) => {
+  const { config } = app.loaded;
+  const reuseCodes = config.jobs[`push-${kind.replaceAll('_', '-')}`]?.options.reuse_codes === true;
+  const { clock, log } = app;
+  const context = { kind, zone: config.timezone, reuseCodes, clock, log, random: Math.random };
+  return checkErp({ settings: config.erp[kind], file, show, context });
+};
+
+/** The kind of the only feed; route plans if there are several or none. */
+function onlyKind({ loaded }: App): FeedKind {
+  const [only = 'route_plans', ...others] = FEED_KINDS.filter((kind) => loaded.config.erp[kind] !== undefined);
+  return others.length === 0 ? only : 'route_plans';
+}
+
+const itemText = ({ item }: CheckReport): string => JSON.stringify(item, null, 2);
+
+const SHOWN_ISSUES = 50;
+
+function reportText(report: CheckReport): string {
+  const { kind, items, rejected, tables, issues, mapping } = report;
+  const lines = tables.flatMap((table) => [tableTitle(table), ...columnLines(table), '']);
+  lines.push(`${kind}: ${items} can be sent, ${rejected} cannot.`);
+  if (items + rejected === 0) lines.push('The source has no items at present.');
+  if (issues.length > 0) {
+    const rows = issues
+      .slice(0, SHOWN_ISSUES)
+      .map((issue) => [issue.row ?? issue.origin, issue.code, issue.column, issue.value, issue.reason]);
+    lines.push('', textTable(['row', 'code', 'column', 'value', 'reason'], rows));
+    if (issues.length > SHOWN_ISSUES) lines.push(`${issues.length - SHOWN_ISSUES} more; --json has up to 1,000.`);
+  }
+  const suggested = Object.entries(mapping);
+  if (suggested.length > 0)
+    lines.push(
+      '',
+      'A mapping to start with:',
+      '  mapping:',
+      ...suggested.map(([path, column]) => `    ${path}: ${JSON.stringify(column)}`),
+    );
+  return lines.join('\n');
+}
+
+function tableTitle({ name, rows, headerRow, encoding, delimiter, sheet }: CheckReport['tables'][number]): string {
+  const facts = [
+    headerRow === undefined ? undefined : `header in row ${headerRow}`,
+    sheet === undefined ? undefined : `sheet ${sheet}`,
+    encoding,
+    delimiter === undefined ? undefined : `delimiter ${JSON.stringify(delimiter)}`,
+  ].filter((fact) => fact !== undefined);
+  return `${name}: ${rows} rows${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`;
+}
+
+const columnLines = ({ columns }: CheckReport['tables'][number]): string[] =>
+  columns.length === 0
+    ? []
+    : [
+        textTable(
+          ['column', 'read as', 'did you mean'],
+          columns.map(({ column, path, suggestion }) => [column, path ?? 'not read', suggestion ?? '']),
+        ),
+      ];

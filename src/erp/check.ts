@@ -1,0 +1,181 @@
+// Reads a feed, or a file as the feed would read it, and reports what a push would do with it. Nothing is sent, moved or
+// stored. The report has the ERP's own values: it is for the person who connects the ERP.
+import { stat } from 'node:fs/promises';
+import { basename, extname, join, resolve } from 'node:path';
+import { Fatal } from '../core/errors.ts';
+import type { JsonObject } from '../core/glossary.ts';
+import { inBatches } from './batches.ts';
+import { FORMATS } from './files/drop-file.ts';
+import { readFileInLimits } from './files/drop-file-reader.ts';
+import { dropNames } from './files/drop-folder.ts';
+import { ifExists } from './files/gone.ts';
+import { issuePlace } from './items/issue-places.ts';
+import { validateItem } from './items/schemas.ts';
+import { suggestedPath } from './rows/column-names.ts';
+import { columnNames } from './rows/row-reader.ts';
+import {
+  type CellPlace,
+  type ErpBatch,
+  type ErpItem,
+  type FoundHeader,
+  type SourceContext,
+  validItems,
+} from './source.ts';
+import { fileContext } from './sources/files.ts';
+import { type FeedSettings, openSource } from './sources.ts';
+
+export interface CheckRequest {
+  /** The feed in the configuration; a file can be checked without one. */
+  settings: (FeedSettings & { options?: JsonObject }) | undefined;
+  /** A file anywhere; absent: the feed. */
+  file?: string | undefined;
+  /** The code of an item to show. */
+  show?: string | undefined;
+  context: SourceContext;
+}
+
+export interface CheckedColumn {
+  column: string;
+  /** The path that the column is read as; null if it is not read. */
+  path: string | null;
+  /** For a column that is not read. */
+  suggestion: string | null;
+}
+
+export interface CheckedTable extends Partial<NonNullable<FoundHeader['place']>> {
+  name: string;
+  rows: number;
+  columns: CheckedColumn[];
+  issues: readonly string[];
+}
+
+export interface CheckIssue extends CellPlace {
+  origin: string;
+  code: string | null;
+  reason: string;
+}
+
+export interface CheckReport {
+  kind: string;
+  /** Items that can be sent. */
+  items: number;
+  /** Items that cannot be sent. */
+  rejected: number;
+  tables: CheckedTable[];
+  /** The first ones. */
+  issues: CheckIssue[];
+  /** The columns that are probably meant, by path. */
+  mapping: Record<string, string>;
+  /** As it would be sent; absent if none was asked for. */
+  item?: { data: JsonObject; options: JsonObject };
+}
+
+const MOST_ISSUES = 1_000;
+
+export async function checkErp({ settings, file, show, context }: CheckRequest): Promise<CheckReport> {
+  const { kind } = context;
+  const headers: FoundHeader[] = [];
+  const onHeader = (header: FoundHeader) => void headers.push(header);
+  const report: CheckReport = { kind, items: 0, rejected: 0, tables: [], issues: [], mapping: {} };
+  const rejected = new Set<string>();
+  for await (const parts of readParts({ settings, file, context: { ...context, onHeader } })) {
+    const isValid = validItems(parts.flatMap(({ readErrors }) => readErrors));
+    for (const { origin, externalCode, reason, place } of parts.flatMap(({ readErrors }) => readErrors)) {
+      rejected.add(externalCode ?? origin);
+      report.issues.push({ origin, code: externalCode ?? null, reason, ...place });
+    }
+    const last = headers.at(-1);
+    for (const item of parts.flatMap(({ items }) => items).filter(isValid)) {
+      const reasons = validateItem(kind, item);
+      if (reasons.length === 0) report.items += 1;
+      else rejected.add(item.externalCode);
+      report.issues.push(...reasons.map((reason) => issueOf(kind, item, reason, last)));
+      if (item.externalCode === show)
+        report.item = { data: item.data, options: { ...settings?.options, ...item.options } };
+    }
+    report.issues.length = Math.min(report.issues.length, MOST_ISSUES);
+  }
+  report.rejected = rejected.size;
+  report.tables = headers.map((header) => tableOf(header, context));
+  for (const { column, suggestion } of report.tables.flatMap(({ columns }) => columns))
+    if (suggestion !== null) report.mapping[suggestion] ??= column;
+  if (show !== undefined && report.item === undefined) throw notFound(show, report);
+  return report;
+}
+
+const issueOf = (kind: SourceContext['kind'], item: ErpItem, reason: string, header?: FoundHeader): CheckIssue => ({
+  origin: item.origin,
+  code: item.externalCode,
+  reason,
+  ...issuePlace(kind, item, reason, header === undefined ? (path) => path : columnNames(header)),
+});
+
+function tableOf(
+  { name, header, reads, unread, issues, place, rows }: FoundHeader,
+  { kind }: SourceContext,
+): CheckedTable {
+  const pathOf = new Map(reads.flatMap(({ path, columns }) => columns.map((column) => [column, path] as const)));
+  const used = new Set(reads.map(({ path }) => path));
+  const columns = header.map((column): CheckedColumn => {
+    const path = pathOf.get(column) ?? null;
+    const meant = path === null && unread.includes(column) ? suggestedPath(kind, column) : undefined;
+    return { column, path, suggestion: meant === undefined || used.has(meant) ? null : meant };
+  });
+  return { name, rows, ...place, columns, issues };
+}
+
+/** All parts of each file, query or answer. */
+async function* readParts({ settings, file, context }: Omit<CheckRequest, 'show'>): AsyncIterable<ErpBatch[]> {
+  if (file !== undefined) {
+    yield await batchesOf(fileBatches(file, settings, context));
+    return;
+  }
+  if (settings === undefined)
+    throw new Fatal(`The configuration has no feed of ${context.kind}`, {
+      code: 'usage',
+      hint: 'Name a file: npx roadbook erp check FILE; or add the feed to `erp`.',
+    });
+  if (settings.source !== 'files') {
+    const source = openSource(settings, context);
+    try {
+      yield await batchesOf(source.read());
+    } finally {
+      await source.close();
+    }
+    return;
+  }
+  for (const name of (await ifExists(dropNames(settings.folder))) ?? [])
+    yield await batchesOf(fileBatches(join(settings.folder, name), settings, context));
+}
+
+async function batchesOf(batches: AsyncIterable<ErpBatch>): Promise<ErpBatch[]> {
+  const all: ErpBatch[] = [];
+  for await (const batch of batches) {
+    if (batch.part === 1) all.length = 0;
+    all.push(batch);
+  }
+  return all;
+}
+
+async function* fileBatches(
+  file: string,
+  settings: CheckRequest['settings'],
+  context: SourceContext,
+): AsyncIterable<ErpBatch> {
+  const [path, name] = [resolve(file), basename(file)];
+  const found = await ifExists(stat(path));
+  const usage = (message: string, hint: string): Fatal => new Fatal(message, { code: 'usage', hint });
+  if (found === undefined || !found.isFile()) throw usage(`There is no file ${path}`, 'Check the path.');
+  if (!FORMATS.includes(extname(name).toLowerCase()))
+    throw usage(`${name} is not read: a feed reads ${FORMATS.join(', ')}`, 'Save it as .xlsx or .csv.');
+  // A feed of another source has no settings of files, but its mapping and formats hold for its columns.
+  const own = { folder: '', settleMs: 0, keepFilesMs: 0, mapping: {}, ...settings, source: 'files' as const };
+  const reader = { ...fileContext(own, context), onHeader: context.onHeader };
+  yield* inBatches(name, readFileInLimits({ path, name, size: found.size }, reader), reader);
+}
+
+const notFound = (code: string, { items, rejected }: CheckReport): Fatal =>
+  new Fatal(`No item with the code ${JSON.stringify(code)} can be read`, {
+    code: 'usage',
+    hint: `The source has ${items + rejected} items; without --show, the rejected ones are listed.`,
+  });

@@ -1,0 +1,109 @@
+// roadbook erp check and template as an integrator meets them: no service, nothing sent, every error with its cell.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FEED_KINDS } from '../../src/erp/feed-kinds.ts';
+import { makeWorkplace, type Workplace } from '../support/workplace.ts';
+
+let place: Workplace;
+
+// No service listens there.
+const CONFIG = `service: { base_url: "http://127.0.0.1:9" }
+erp:
+  route_plans:
+    source: files
+    folder: plans
+    mapping:
+      plan.external_code: VIAGEM
+      plan.date_time_start: { columns: [DATA, SAIDA] }
+      plan.date_time_end: { columns: [DATA, RETORNO] }
+      point.name: CLIENTE
+      point.latitude: LAT
+      point.longitude: LNG
+    options: { optimize: false }
+`;
+
+const HEADER = 'VIAGEM;DATA;SAIDA;RETORNO;CLIENTE;LAT;LNG;ENDERECO';
+const GOOD = 'V1;18/11/2026;08:00;18:00;Loja 1;-23,55;-46,63;Rua Um';
+
+beforeEach(() => {
+  place = makeWorkplace(CONFIG);
+});
+afterEach(() => place.remove());
+
+const write = (name: string, text: string) => writeFileSync(join(place.dir, name), text);
+const check = async (...args: string[]) => {
+  const { code, stdout } = await place.runHere(['erp', 'check', ...args, '--json']);
+  return { code, ...JSON.parse(stdout) };
+};
+
+describe('erp check', () => {
+  it('reads a file anywhere: header, columns, and each error with row, column and value', async () => {
+    const lines = ['Viagens de novembro', HEADER, GOOD, GOOD.replace('V1', 'V2').replace('-23,55', '-123,55')];
+    write('a.csv', [...lines, GOOD.replace('V1', 'V3').replace('-23,55', 'x')].join('\n'));
+    expect(await check('a.csv')).toMatchObject({
+      code: 5,
+      kind: 'route_plans',
+      items: 1,
+      rejected: 2,
+      tables: [{ name: 'a.csv', rows: 3, headerRow: 2, delimiter: ';' }],
+      issues: [
+        { row: 5, code: 'V3', column: 'LAT', value: 'x', reason: expect.stringContaining('is not a number') },
+        { row: 4, code: 'V2', column: 'LAT', value: '-123.55', reason: 'route_points[0].latitude: outside -90..90' },
+      ],
+      mapping: { 'point.address': 'ENDERECO' },
+    });
+    const { code, stdout, stderr } = await place.runHere(['erp', 'check', 'a.csv']);
+    expect(stdout).toContain('a.csv: 3 rows (header in row 2, delimiter ";")');
+    expect(stdout).toMatch(/ENDERECO +not read +point\.address/);
+    expect(stdout).toContain('route_plans: 1 can be sent, 2 cannot.');
+    expect([code, stderr]).toEqual([5, 'Nothing was sent.\n']);
+  });
+
+  it('shows an item as it would be sent, in local time, with the options of the feed', async () => {
+    write('a.csv', [HEADER, GOOD].join('\n'));
+    const { code, stdout } = await place.runHere(['erp', 'check', 'a.csv', '--show', 'V1']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      data: { external_code: 'V1', date_time_start: '2026-11-18T08:00:00-03:00' },
+      options: { optimize: false },
+    });
+    expect((await place.runHere(['erp', 'check', 'a.csv', '--show', 'V9'])).code).toBe(2);
+  });
+
+  it('reads the files that wait in the folder of the feed, and leaves them there', async () => {
+    mkdirSync(join(place.dir, 'plans'));
+    write('plans/a.csv', [HEADER, GOOD].join('\n'));
+    write('plans/b.json', '[{"TRIP": 1}]');
+    expect(await check()).toMatchObject({
+      code: 5,
+      items: 1,
+      issues: [{ origin: 'b.json record 1', reason: expect.stringContaining('has none of the mapped columns') }],
+    });
+    expect(await check()).toMatchObject({ items: 1, rejected: 1 });
+  });
+
+  it.each([
+    [['none.csv'], 'There is no file'],
+    [['a.xls'], 'a feed reads .json, .csv, .xlsx'],
+    [['--kind', 'agents'], 'The configuration has no feed of agents'],
+  ])('%j is explained', async (args, words) => {
+    write('a.xls', '');
+    const { code, stderr } = await place.runHere(['erp', 'check', ...args]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
+  });
+});
+
+describe('erp template', () => {
+  const cases = FEED_KINDS.flatMap((kind) =>
+    ['csv', 'xlsx', 'json'].flatMap((format) => ['pt', 'en'].map((language) => [kind, format, language] as const)),
+  );
+
+  it.each(cases)('%s as %s in %s is accepted by erp check', async (kind, format, language) => {
+    writeFileSync(join(place.dir, 'config', 'roadbook.yaml'), 'timezone: America/Sao_Paulo\n');
+    const out = `sample.${format}`;
+    const options = ['--kind', kind, '--format', format, '--language', language, '--out', out];
+    expect((await place.runHere(['erp', 'template', ...options])).code).toBe(0);
+    expect(await check(out, '--kind', kind)).toMatchObject({ code: 0, items: 1, issues: [] });
+  });
+});
