@@ -11,7 +11,7 @@ import { itemOf } from '../../src/erp/items/item.ts';
 import { validateItem } from '../../src/erp/items/schemas.ts';
 import { columnNameTest } from '../../src/erp/rows/column-names.ts';
 import { type Mapping, prepareMapping } from '../../src/erp/rows/mapping.ts';
-import { readTable } from '../../src/erp/rows/row-reader.ts';
+import { readRecords, readTable } from '../../src/erp/rows/row-reader.ts';
 import type { FeedFormats } from '../../src/erp/rows/written-values.ts';
 import type { FeedSettings } from '../../src/erp/sources.ts';
 import { parse, rejection } from './config-declarations.ts';
@@ -66,6 +66,15 @@ describe('the examples', () => {
     }
     return stops;
   }
+
+  test('of an HTTP feed reads its answer', () => {
+    const settings = feedOf(examples('yaml').find((text) => text.includes('source: http')) ?? '');
+    const answer = JSON.parse(examples('json').find((text) => text.includes('"orders"')) ?? '');
+    const mapping = prepareMapping('route_plans', settings?.mapping ?? {});
+    const [reading] = readRecords(answer.data.orders, 'docs', { ...context, reuseCodes: false, mapping });
+    if (reading === undefined || 'readError' in reading) throw new Error('the example cannot be read');
+    expect(validateItem('route_plans', reading.item)).toEqual([]);
+  });
 
   test.each(FEED_KINDS)('every field of %s is named', (kind) => {
     const missing = Object.keys(FLAT_COLUMNS[kind].types)

@@ -1,7 +1,10 @@
 // Dates and numbers as people and ERPs write them, and names of columns.
 import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../src/core/glossary.ts';
 import { FEED_KINDS } from '../../src/erp/feed-kinds.ts';
-import { FLAT_COLUMNS } from '../../src/erp/items/fields.ts';
+import { reasonIn } from '../../src/erp/files/result-words.ts';
+import { DATA_FIELDS, FLAT_COLUMNS } from '../../src/erp/items/fields.ts';
+import { validateItem } from '../../src/erp/items/schemas.ts';
 import { readCell } from '../../src/erp/rows/cell-values.ts';
 import { labelledPaths, labelOf, suggestedPath } from '../../src/erp/rows/column-names.ts';
 
@@ -65,6 +68,23 @@ describe('a number', () => {
   ] as const)('%s %s with decimal %s is asked for', (type, text, decimal) => {
     expect(readCell(type, text, { decimal })).toEqual({ issue: expect.stringContaining(`"${text}" may be`) });
   });
+});
+
+test.each([
+  ['route_points[0].latitude: outside -90..90', 'route_points[0].latitude: fora de -90 a 90'],
+  ["plan.date_time_start differs from the plan's rows above", 'plan.date_time_start é diferente das linhas acima'],
+  ['unknown column "X"; rename it, remove it or map it', 'coluna desconhecida "X"; renomeie, remova ou mapeie'],
+  ['point rejected: message Endereço inválido', 'parada rejeitada: message Endereço inválido'],
+])('%s in Portuguese is %s', (reason, portuguese) => {
+  expect(reasonIn('pt', reason)).toBe(portuguese);
+  expect(reasonIn('en', reason)).toBe(reason);
+});
+
+test.each(FEED_KINDS)('every rule of %s is translated', (kind) => {
+  const wrong = Object.fromEntries(Object.keys(DATA_FIELDS[kind].types).map((name) => [name, {}]));
+  const reasons = [{}, wrong].flatMap((data) => validateItem(kind, { data: data as JsonObject }));
+  expect(reasons.length).toBeGreaterThan(3);
+  for (const reason of reasons) expect(reasonIn('pt', reason)).not.toBe(reason);
 });
 
 describe('the name of a column', () => {

@@ -70,6 +70,14 @@ export async function dropNames(folder: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile() && isDropName(entry.name)).map(({ name }) => name);
 }
 
+/** Files that a person may have dropped by mistake: spreadsheets and tables in another format. */
+export async function unreadNames(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  return entries.filter((entry) => entry.isFile() && OTHER_FORMAT.test(entry.name)).map(({ name }) => name);
+}
+
+const OTHER_FORMAT = /^[^.~].*\.(?:xls|xlsm|xlsb|ods|txt|tsv|xml|zip)$/i;
+
 const isDropName = (name: string): boolean =>
   FORMATS.includes(extname(name).toLowerCase()) &&
   !/^(?:\.|~\$)/.test(name) &&

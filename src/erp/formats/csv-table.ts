@@ -4,7 +4,7 @@ import { pipeline, Readable } from 'node:stream';
 import type { CsvError, Parser } from 'csv-parse';
 import { yieldToEventLoop } from '../../core/event-loop.ts';
 import type { Table, TableRow } from '../rows/row-reader.ts';
-import { checkHeader, HEADER_ROWS, type HeaderRule, headerIndex } from './header-row.ts';
+import { checkHeader, HEADER_ROWS, type HeaderRule, headerIndex, noHeader } from './header-row.ts';
 import { decodeText, type TextForm, Unreadable } from './text-decoding.ts';
 
 const DELIMITERS = [',', ';', '\t'];
@@ -31,7 +31,7 @@ export async function csvTable(chunks: AsyncIterable<Buffer>, options: CsvOption
     if (first.push(next.value) >= HEADER_ROWS) break;
   }
   const at = headerIndex(first, rule);
-  if (at === undefined) throw new Unreadable('the file is empty; its first line must name the columns');
+  if (at === undefined) throw new Unreadable(noHeader('file', rule));
   const header = checkHeader(first[at] ?? []);
   const place = { headerRow: at + 1, delimiter, ...(encoding !== undefined && { encoding }) };
   return { header, rows: rowsOf(header, first.slice(at + 1), records, at + 1), place };

@@ -17,6 +17,12 @@ const MOST_COLUMNS = 1_000;
 
 const isBlank = (cell: unknown): boolean => cell === null || String(cell).trim() === '';
 
+/** Why there is no header. */
+export const noHeader = (where: string, { row }: HeaderRule): string =>
+  row === undefined
+    ? `the ${where} is empty; its first row must name the columns`
+    : `row ${row} of the ${where} is empty; correct \`header_row\` of the feed`;
+
 /** Index of the header. If no row has a name of a column, the first row that is not blank; undefined if all are blank. */
 export function headerIndex(rows: readonly (readonly unknown[])[], { row, isName }: HeaderRule): number | undefined {
   if (row !== undefined) return rows[row - 1]?.every(isBlank) === false ? row - 1 : undefined;

@@ -4,7 +4,7 @@
 import { wallTime } from '../items/moments.ts';
 import type { Table, TableRow } from '../rows/row-reader.ts';
 import { cellsOf } from './csv-table.ts';
-import { checkHeader, HEADER_ROWS, type HeaderRule, headerIndex } from './header-row.ts';
+import { checkHeader, HEADER_ROWS, type HeaderRule, headerIndex, noHeader } from './header-row.ts';
 import { Unreadable } from './text-decoding.ts';
 
 export interface XlsxOptions {
@@ -16,7 +16,7 @@ export interface XlsxOptions {
 export async function xlsxTable(bytes: Buffer, { header: rule = {}, sheet = 1 }: XlsxOptions = {}): Promise<Table> {
   const rows = await readRows(bytes, sheet);
   const at = headerIndex(rows.slice(0, HEADER_ROWS), rule);
-  if (at === undefined) throw new Unreadable(`the ${sheetName(sheet)} is empty; its first row must name the columns`);
+  if (at === undefined) throw new Unreadable(noHeader(sheetName(sheet), rule));
   const header = checkHeader(rows[at] ?? []);
   return { header, rows: [...rowsOf(header, rows, at + 1)], place: { headerRow: at + 1, sheet: String(sheet) } };
 }

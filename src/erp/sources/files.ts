@@ -16,6 +16,7 @@ import {
   type FileIdentity,
   isSameContent,
   type StableFile,
+  unreadNames,
 } from '../files/drop-folder.ts';
 import { finishFile, removeExpired } from '../files/finish.ts';
 import { ifExists, isGone } from '../files/gone.ts';
@@ -217,7 +218,9 @@ async function checkFolder(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
   await access(folder, constants.R_OK | constants.W_OK);
   const waiting = (await dropNames(folder)).length;
-  return `The drop folder ${folder} is readable and writable; it contains ${waiting} files.`;
+  const others = await unreadNames(folder);
+  const unread = others.length === 0 ? '' : ` These are not read; save them as .xlsx or .csv: ${others.join(', ')}.`;
+  return `The drop folder ${folder} is readable and writable; it contains ${waiting} files.${unread}`;
 }
 
 /** Converts a file system error into one with a readable message and a hint; any other error stays unchanged. */
