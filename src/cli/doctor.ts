@@ -20,23 +20,26 @@ export const define = (command: Command): Command =>
         .option('--alert', 'send a test message to alerts.webhook', false)
         .option('--probe', 'find out what the service leaves undocumented, with calls that change no record', false),
     action: withApp(async (app, _args, { json, alert, probe }) => {
-      const results = await runChecks({
-        file: app.loaded.file,
-        config: app.loaded.config,
-        configError: async () => refusalOf(app.loaded.file, await app.tryRead((engine) => configState(engine).read())),
-        clock: app.clock,
-        redactor: app.redactor,
-        openWarehouse: app.warehouse,
-        openService: async () => (await app.service()).fleet,
-        openFeed: app.erpSource,
-        budgetWarnings: async () => (await budgetOf(app)).warnings,
-        ...(alert && { sendTestAlert: () => sendTestAlert(app) }),
-        ...(probe && { probe: () => probeApp(app) }),
-      });
-      print(json ? JSON.stringify({ checks: results }, null, 2) : show(results));
+      const results = await checkApp(app, { alert, probe });
+      print(json ? JSON.stringify({ checks: results }, null, 2) : showChecks(results));
       const failed = results.find(({ state }) => state === 'fail');
       return failed === undefined ? EXIT.ok : exitCodeOf(failed.code ?? 'failed');
     }),
+  });
+
+export const checkApp = (app: App, { alert = false, probe = false } = {}): Promise<CheckResult[]> =>
+  runChecks({
+    file: app.loaded.file,
+    config: app.loaded.config,
+    configError: async () => refusalOf(app.loaded.file, await app.tryRead((engine) => configState(engine).read())),
+    clock: app.clock,
+    redactor: app.redactor,
+    openWarehouse: app.warehouse,
+    openService: async () => (await app.service()).fleet,
+    openFeed: app.erpSource,
+    budgetWarnings: async () => (await budgetOf(app)).warnings,
+    ...(alert && { sendTestAlert: () => sendTestAlert(app) }),
+    ...(probe && { probe: () => probeApp(app) }),
   });
 
 function sendTestAlert(app: App): Promise<void> {
@@ -49,7 +52,7 @@ async function probeApp({ clock, service, warehouse }: App): Promise<ProbeReport
   return probeService({ fleet: (await service()).fleet, engine: await warehouse(), clock });
 }
 
-const show = (results: readonly CheckResult[]): string =>
+export const showChecks = (results: readonly CheckResult[]): string =>
   textTable(
     ['check', 'state', 'result', 'try'],
     results.map(({ check, state, found, hint }) => [check, coloured(state), found, hint ?? '']),

@@ -6,6 +6,7 @@ import { VERSION } from './version.ts';
 
 /** Usage and summary of every command, in the order of the help. */
 const COMMANDS: readonly (readonly [usage: string, summary: string])[] = [
+  ['init', 'asks for service, warehouse and ERP feed, tries each, writes a commented configuration'],
   ['start', 'starts the daemon: runs the jobs on their schedules until it is stopped'],
   ['run <job>', 'runs one job now; prints the run summary'],
   ['backfill <job>', 'pulls a past range, with progress; continues where it was interrupted'],

@@ -12,6 +12,7 @@ import { ifExists } from './files/gone.ts';
 import { issuePlace } from './items/issue-places.ts';
 import { validateItem } from './items/schemas.ts';
 import { suggestedPath } from './rows/column-names.ts';
+import type { Mapping } from './rows/mapping.ts';
 import { columnNames } from './rows/row-reader.ts';
 import {
   type CellPlace,
@@ -97,10 +98,21 @@ export async function checkErp({ settings, file, show, context }: CheckRequest):
   }
   report.rejected = rejected.size;
   report.tables = headers.map((header) => tableOf(header, context));
-  for (const { column, suggestion } of report.tables.flatMap(({ columns }) => columns))
-    if (suggestion !== null) report.mapping[suggestion] ??= column;
+  report.mapping = suggestedMapping(report.tables, settings?.mapping ?? {});
   if (show !== undefined && report.item === undefined) throw notFound(show, report);
   return report;
+}
+
+/** Empty if no column is suggested. With a mapping labels are no longer read, so it has the columns that are read by label. */
+function suggestedMapping(tables: readonly CheckedTable[], known: Mapping): Record<string, string> {
+  const columns = tables.flatMap((table) => table.columns);
+  if (!columns.some(({ suggestion }) => suggestion !== null)) return {};
+  const mapping: Record<string, string> = {};
+  for (const { column, path, suggestion } of columns) {
+    const meant = path ?? suggestion;
+    if (meant !== null && meant !== column && !Object.hasOwn(known, meant)) mapping[meant] ??= column;
+  }
+  return mapping;
 }
 
 const issueOf = (kind: SourceContext['kind'], item: ErpItem, reason: string, header?: FoundHeader): CheckIssue => ({

@@ -67,7 +67,7 @@ const PACKAGE_HOME: Record<string, readonly string[]> = {
   pino: ['src/core/log.ts'],
   'pino-pretty': ['src/core/log-lines.ts'],
   'p-retry': ['src/core/retry/retry.ts'],
-  yaml: ['src/config', 'src/cli/output/dbt-sources.ts'],
+  yaml: ['src/config', 'src/cli/output'],
   hono: ['src/status', 'src/sandbox'],
   'prom-client': ['src/status'],
 };

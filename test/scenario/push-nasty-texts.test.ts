@@ -86,7 +86,7 @@ describe.each(NASTY_PUSHES)('dangerous texts in $kind', (push) => {
       status: 'partial',
       sent: 1,
       rejected: wrong,
-      error: null,
+      error: { code: 'items_rejected' },
     });
     expect(received).toHaveLength(1);
     const path = join(own.folder(push.kind), 'failed', 'nasty.json.result.json');
