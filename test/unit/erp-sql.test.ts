@@ -2,6 +2,7 @@
 // Oracle are tested here alone.
 import knex from 'knex';
 import { describe, expect, it } from 'vitest';
+import { readCell } from '../../src/erp/rows/cell-values.ts';
 import { sqlFailure } from '../../src/erp/sql/failure.ts';
 import { mssqlCell } from '../../src/erp/sql/mssql.ts';
 import { sessionZone } from '../../src/erp/sql/mysql.ts';
@@ -78,6 +79,14 @@ describe('a value of a driver', () => {
   ])('of SQL Server, a %s, keeps its clock or its instant', (type, cell) => {
     expect(mssqlCell(date, type)).toEqual(cell);
     expect(mssqlCell('9007199254740993', 'BigInt')).toBe('9007199254740993');
+  });
+
+  it('that was rounded is no code, but may be a quantity', () => {
+    expect(readCell('text', 2 ** 53)).toEqual({ issue: expect.stringMatching(/select it as text/) });
+    expect([readCell('text', 2 ** 53 - 1), readCell('number', 2 ** 60)]).toEqual([
+      { value: '9007199254740991' },
+      { value: 2 ** 60 },
+    ]);
   });
 
   it('of Oracle, a DATE, is what its fields in the zone of the process say', () => {

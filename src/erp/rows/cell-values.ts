@@ -61,7 +61,6 @@ export function readCell(type: FieldType, cell: unknown, formats: ValueFormats =
   if (Array.isArray(cell) && (type === 'plates' || type === 'documents')) return { value: cell as Json };
   if (cell instanceof UnreadableCell) return { issue: cell.issue };
   if (typeof cell === 'object') return { issue: 'is not a single value' };
-  if (typeof cell === 'number' && Math.abs(cell) > Number.MAX_SAFE_INTEGER) return { issue: INEXACT };
   switch (type) {
     case 'number':
       return numberOf(cell, (text) => writtenNumber(text, formats.decimal));
@@ -82,6 +81,8 @@ export function readCell(type: FieldType, cell: unknown, formats: ValueFormats =
     case 'documents':
       return { value: listOf(String(cell)) };
     default:
+      // A code that is a number must not be rounded.
+      if (typeof cell === 'number' && Math.abs(cell) > Number.MAX_SAFE_INTEGER) return { issue: INEXACT };
       return { value: String(cell).trim() };
   }
 }
