@@ -99,7 +99,7 @@ function show(document: StatusDocument, nowMs: number): string {
     textTable(['table', 'rows', 'last change', 'read'], tables),
     '',
     `Outbox: ${outbox.join(', ')}`,
-    ...[...document.attention, ...document.feed_issues].map(({ text, hint }) => `  ${text}. Try: ${hint}`),
+    ...[...document.attention, ...document.push_issues].map(({ text, hint }) => `  ${text}. Try: ${hint}`),
     ...deadlineLine(document),
     `Quarantine: ${document.quarantine}`,
     ...daemonLines(document, nowMs),

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { plansOfTomorrow } from '../../src/sync/push/deadline.ts';
-import { feedIssues } from '../../src/sync/push/feed-issues.ts';
+import { pushIssues } from '../../src/sync/push/push-issues.ts';
 import { isChangedAfterPush } from '../../src/warehouse/outbox/entry.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
 import { CPFS, plan, plans } from '../support/push-samples.ts';
@@ -93,7 +93,7 @@ describe('push-route-plans', () => {
     expect(JSON.stringify(result)).toContain('date_time_end');
     expect(result.totals).toEqual({ items: 4, confirmed: 1, partial: 1, rejected: 2, cancelled: 0 });
     expect(result.results[1]).toMatchObject({ external_code: 'CROWD', state: 'partial', remote_id: part?.remote_id });
-    expect(await feedIssues(place.engine, place.clock.now())).toMatchObject([
+    expect(await pushIssues(place.engine, place.clock.now())).toMatchObject([
       { reason: 'rejected', entries: 2 },
       { reason: 'accepted_in_part', entries: 1 },
     ]);
@@ -128,16 +128,16 @@ describe('push-route-plans', () => {
 
   it('keeps a file that cannot be read in the health for a day, or until it is read', async () => {
     const place = await makePushPlace();
-    const reasons = async () => (await feedIssues(place.engine, place.clock.now())).map(({ reason }) => reason);
+    const reasons = async () => (await pushIssues(place.engine, place.clock.now())).map(({ reason }) => reason);
     const drop = (name: string, text: string) => writeFileSync(join(place.folder('route_plans'), name), text);
     mkdirSync(place.folder('route_plans'), { recursive: true });
     drop('a.json', '{"broken');
     drop('b.csv', 'WRONG\n1\n');
     expect(await place.run(JOB)).toMatchObject({ status: 'partial', error: { code: 'items_rejected' } });
-    expect(await feedIssues(place.engine, place.clock.now())).toMatchObject([{ reason: 'unreadable', entries: 2 }]);
+    expect(await pushIssues(place.engine, place.clock.now())).toMatchObject([{ reason: 'unreadable', entries: 2 }]);
     place.drop('route_plans', 'a.json', plan('P1'));
     expect(await place.run(JOB)).toMatchObject({ status: 'ok', error: null });
-    expect(await feedIssues(place.engine, place.clock.now())).toMatchObject([{ reason: 'unreadable', entries: 1 }]);
+    expect(await pushIssues(place.engine, place.clock.now())).toMatchObject([{ reason: 'unreadable', entries: 1 }]);
     await place.clock.advance(24 * 60 * MINUTE_MS + 1);
     expect(await reasons()).toEqual([]);
   });

@@ -8,7 +8,7 @@ import type { QueueFacts } from '../../sync/dispatch/dispatcher.ts';
 import type { NamedJob } from '../../sync/job.ts';
 import { isCounted } from '../../sync/pull/plan/scopes.ts';
 import { type OutboxAttention, outboxAttention } from '../../sync/push/attention.ts';
-import { type FeedIssue, feedIssues } from '../../sync/push/feed-issues.ts';
+import { type PushIssue, pushIssues } from '../../sync/push/push-issues.ts';
 import type { ConfigState } from '../../warehouse/control/config-state.ts';
 import { readControls } from '../../warehouse/control/job-controls.ts';
 import {
@@ -84,7 +84,7 @@ export interface StatusDocument {
   /** Pushes that need a person, by reason. */
   attention: OutboxAttention[];
   /** What the ERP offered in the last day and the service does not have, or not completely. */
-  feed_issues: FeedIssue[];
+  push_issues: PushIssue[];
   /** Present if a deadline is configured. */
   deadline?: DeadlineStatus;
   quarantine: number;
@@ -120,7 +120,7 @@ export async function statusFacts(dependencies: StatusDependencies): Promise<Sta
   const tables = await Promise.all(baseTables.map(({ name }) => tableStatus(name, dependencies)));
   const unknownSince = await oldestUnknown(dependencies.engine);
   const attention = await outboxAttention(dependencies.engine, isoInstant(dependencies.clock.now()));
-  const issues = await feedIssues(dependencies.engine, dependencies.clock.now());
+  const issues = await pushIssues(dependencies.engine, dependencies.clock.now());
   const deadline = await deadlineStatus(dependencies);
   const verification = await tableDrift(dependencies.engine);
   const queue = (await dependencies.queueFacts?.()) ?? null;
@@ -140,7 +140,7 @@ export async function statusFacts(dependencies: StatusDependencies): Promise<Sta
     tables: tables.map(({ status }) => status),
     outbox: await outboxCounts(dependencies.engine),
     attention,
-    feed_issues: issues,
+    push_issues: issues,
     ...(deadline !== null && { deadline }),
     quarantine: await countRows(dependencies.engine, 'sync_quarantine'),
     verification,

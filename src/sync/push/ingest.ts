@@ -11,10 +11,10 @@ import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { entriesByCode, type Period } from '../../warehouse/outbox/queries.ts';
 import { storeEntries } from '../../warehouse/outbox/transitions.ts';
 import { codesOf } from './codes.ts';
-import { noteUnread } from './feed-issues.ts';
 import { markTaken, takenFiles } from './file-results.ts';
 import type { Payload, PushRun } from './kind.ts';
 import { type Offer, type OfferRules, takeOffer } from './offer.ts';
+import { noteUnread } from './push-issues.ts';
 import { createSpool } from './spool.ts';
 
 export async function ingestFeed(push: PushRun): Promise<void> {

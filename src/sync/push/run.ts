@@ -7,10 +7,10 @@ import type { RunContext, RunOutcome } from '../job.ts';
 import { acknowledgeOutcomes } from './acknowledge.ts';
 import { reportAttention } from './attention.ts';
 import { reportDeadline } from './deadline.ts';
-import { forgetOldUnread, reportFeedIssues } from './feed-issues.ts';
 import { ingestFeed } from './ingest.ts';
 import { openPush, type PushKind, type PushRun } from './kind.ts';
 import { afterSend, factsOf, storeOutcomes } from './outcome.ts';
+import { forgetOldUnread, reportPushIssues } from './push-issues.ts';
 import { readBack } from './read-back.ts';
 import { sendCleared } from './send.ts';
 
@@ -27,7 +27,7 @@ export async function executePush(kind: PushKind, context: RunContext): Promise<
   await acknowledgeOutcomes(push);
   await reportDeadline(push);
   await reportAttention(push);
-  reportFeedIssues(push);
+  reportPushIssues(push);
   return runOutcome(push);
 }
 

@@ -28,19 +28,19 @@ const WORDS = {
   },
 } as const;
 
-export type FeedIssueReason = keyof typeof WORDS;
-export const FEED_ISSUE_REASONS = Object.keys(WORDS) as FeedIssueReason[];
+export type PushIssueReason = keyof typeof WORDS;
+export const PUSH_ISSUE_REASONS = Object.keys(WORDS) as PushIssueReason[];
 
-export interface FeedIssue {
-  reason: FeedIssueReason;
+export interface PushIssue {
+  reason: PushIssueReason;
   entries: number;
   text: string;
   hint: string;
 }
 
-export async function feedIssues(engine: Engine, nowMs: number): Promise<FeedIssue[]> {
+export async function pushIssues(engine: Engine, nowMs: number): Promise<PushIssue[]> {
   const counts = await engine.read((sql) => recentIssues(sql, FEED_KINDS, isoInstant(nowMs - DAY_MS)));
-  return FEED_ISSUE_REASONS.flatMap((reason) => {
+  return PUSH_ISSUE_REASONS.flatMap((reason) => {
     const entries = counts[reason];
     if (entries === 0) return [];
     const { what, noun, hint } = WORDS[reason];
@@ -64,7 +64,7 @@ export const forgetOldUnread = ({ sql }: Transaction, push: PushRun): Promise<vo
   dropOldUnread(sql, push.kind.feed, push.ago(DAY_MS));
 
 /** Reports what this run rejected, and what was taken in part. */
-export function reportFeedIssues({ kind, context, partial, report }: PushRun): void {
+export function reportPushIssues({ kind, context, partial, report }: PushRun): void {
   const { rejected } = context.counts;
   const some = (n: number): string => `${n} ${kind.noun}${n === 1 ? '' : 's'}`;
   if (rejected > 0) {
