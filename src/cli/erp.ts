@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import type { App } from '../app/app.ts';
-import { type CheckReport, checkErp } from '../erp/check.ts';
+import { type CheckReport, type CheckRequest, checkErp } from '../erp/check.ts';
 import { FEED_KINDS, type FeedKind } from '../erp/feed-kinds.ts';
 import { TEMPLATE_FORMATS, type TemplateFormat, template } from '../erp/template.ts';
 import { addCommand, print, say, usageError, withApp } from './command.ts';
@@ -12,6 +12,7 @@ import { textTable } from './output/text-table.ts';
 interface CheckOptions {
   kind?: FeedKind;
   show?: string;
+  tryStatements: boolean;
 }
 
 interface TemplateOptions {
@@ -30,9 +31,10 @@ export function define(erp: Command): void {
     options: (command) =>
       command
         .addOption(kindOption())
-        .option('--show <code>', 'print one item as it would be sent; tax numbers are hidden'),
-    action: withApp(async (app, [file], { json, kind, show }) => {
-      const report = await check(app, { file, show, kind: kind ?? onlyKind(app) });
+        .option('--show <code>', 'print one item as it would be sent; tax numbers are hidden')
+        .option('--try-statements', 'run acknowledge and return of an SQL feed, and roll them back', false),
+    action: withApp(async (app, [file], { json, kind, show, tryStatements }) => {
+      const report = await check(app, { file, show, triesStatements: tryStatements, kind: kind ?? onlyKind(app) });
       const text = json ? JSON.stringify(report, null, 2) : show === undefined ? reportText(report) : itemText(report);
       print(app.redactor.redact(text));
       if (!json) say('Nothing was sent.');
@@ -62,16 +64,13 @@ export function define(erp: Command): void {
   });
 }
 
-const check = (
-  app: App,
-  { kind, file, show }: { kind: FeedKind; file: string | undefined; show: string | undefined },
-) => {
+function check(app: App, { kind, ...asked }: Omit<CheckRequest, 'settings' | 'context'> & { kind: FeedKind }) {
   const { config } = app.loaded;
   const reuseCodes = config.jobs[`push-${kind.replaceAll('_', '-')}`]?.options.reuse_codes === true;
   const { clock, log } = app;
   const context = { kind, zone: config.timezone, reuseCodes, clock, log, random: Math.random };
-  return checkErp({ settings: config.erp[kind], file, show, context });
-};
+  return checkErp({ settings: config.erp[kind], ...asked, context });
+}
 
 /** The kind of the only feed; route plans if there are several or none. */
 function onlyKind({ loaded }: App): FeedKind {
@@ -95,6 +94,8 @@ function reportText(report: CheckReport): string {
     lines.push('', textTable(['row', 'code', 'column', 'value', 'reason'], rows));
     if (issues.length > SHOWN_ISSUES) lines.push(`${issues.length - SHOWN_ISSUES} more; --json has up to 1,000.`);
   }
+  for (const { statement, rows } of report.statements ?? [])
+    lines.push(`${statement}: would change ${rows ?? 'an unknown number of'} rows; rolled back.`);
   const suggested = Object.entries(mapping);
   if (suggested.length > 0)
     lines.push(

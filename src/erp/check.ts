@@ -3,7 +3,8 @@
 import { stat } from 'node:fs/promises';
 import { basename, extname, join, resolve } from 'node:path';
 import { Fatal } from '../core/errors.ts';
-import type { JsonObject } from '../core/glossary.ts';
+import { isJsonObject, type JsonObject } from '../core/glossary.ts';
+import { isoInstant } from '../core/time/clock.ts';
 import { inBatches } from './batches.ts';
 import { FORMATS } from './files/drop-file.ts';
 import { readFileInLimits } from './files/drop-file-reader.ts';
@@ -32,6 +33,8 @@ export interface CheckRequest {
   file?: string | undefined;
   /** The code of an item to show. */
   show?: string | undefined;
+  /** Tries the statements of an SQL feed with its first item. */
+  triesStatements?: boolean;
   context: SourceContext;
 }
 
@@ -67,18 +70,21 @@ export interface CheckReport {
   issues: CheckIssue[];
   /** The columns that are probably meant, by path. */
   mapping: Record<string, string>;
+  /** Rows that each statement would change, if the statements were tried. */
+  statements?: { statement: string; rows: number | null }[] | undefined;
   /** As it would be sent; absent if none was asked for. */
   item?: { data: JsonObject; options: JsonObject };
 }
 
 const MOST_ISSUES = 1_000;
 
-export async function checkErp({ settings, file, show, context }: CheckRequest): Promise<CheckReport> {
+export async function checkErp({ settings, file, show, triesStatements, context }: CheckRequest): Promise<CheckReport> {
   const { kind } = context;
   const headers: FoundHeader[] = [];
   const onHeader = (header: FoundHeader) => void headers.push(header);
   const report: CheckReport = { kind, items: 0, rejected: 0, tables: [], issues: [], mapping: {} };
   const rejected = new Set<string>();
+  let first: ErpItem | undefined;
   for await (const parts of readParts({ settings, file, context: { ...context, onHeader } })) {
     const isValid = validItems(parts.flatMap(({ readErrors }) => readErrors));
     for (const { origin, externalCode, reason, place } of parts.flatMap(({ readErrors }) => readErrors)) {
@@ -91,6 +97,7 @@ export async function checkErp({ settings, file, show, context }: CheckRequest):
       if (reasons.length === 0) report.items += 1;
       else rejected.add(item.externalCode);
       report.issues.push(...reasons.map((reason) => issueOf(kind, item, reason, last)));
+      first ??= item;
       if (item.externalCode === show)
         report.item = { data: item.data, options: { ...settings?.options, ...item.options } };
     }
@@ -99,8 +106,37 @@ export async function checkErp({ settings, file, show, context }: CheckRequest):
   report.rejected = rejected.size;
   report.tables = headers.map((header) => tableOf(header, context));
   report.mapping = suggestedMapping(report.tables, settings?.mapping ?? {});
+  if (triesStatements) report.statements = await tryStatements(settings, context, first);
   if (show !== undefined && report.item === undefined) throw notFound(show, report);
   return report;
+}
+
+/** With the code of the item and of its first stop, as after a delivery. */
+async function tryStatements(settings: CheckRequest['settings'], context: SourceContext, item: ErpItem | undefined) {
+  const usage = (message: string, hint: string): Fatal => new Fatal(message, { code: 'usage', hint });
+  if (settings?.source !== 'sql') throw usage('Only an SQL feed has statements', 'Leave out --try-statements.');
+  if (item === undefined) throw usage('The query returns no item to try the statements with', 'Let it return one.');
+  const { externalCode, data } = item;
+  const periodStart = typeof data.date_time_start === 'string' ? data.date_time_start : null;
+  const [point] = Array.isArray(data.route_points) ? data.route_points : [];
+  const code = isJsonObject(point) ? point.external_code : undefined;
+  const source = openSource(settings, context);
+  try {
+    return await source.tryStatements?.(
+      { externalCode, periodStart, state: 'confirmed', remoteId: 0, message: null },
+      {
+        planExternalCode: externalCode,
+        planPeriodStart: periodStart,
+        pointExternalCode: typeof code === 'string' ? code : '',
+        status: 'C',
+        executedAt: isoInstant(context.clock.now()),
+        reason: null,
+        pictures: [],
+      },
+    );
+  } finally {
+    await source.close();
+  }
 }
 
 /** Empty if no column is suggested. With a mapping labels are no longer read, so it has the columns that are read by label. */

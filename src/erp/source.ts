@@ -158,6 +158,11 @@ export interface ErpSource {
   files?: DroppedFiles;
   /** Reports the outcomes of stops; the latest for each stop of a plan counts. Throws as `acknowledge` does. */
   returnExecutions(stops: readonly StopOutcome[]): Promise<void>;
+  /**
+   * Only if the ERP is notified by statements: runs each in a transaction that is rolled back. Resolves to the number of rows
+   * that it would change, null if the database does not count them.
+   */
+  tryStatements?(outcome: ItemOutcome, stop: StopOutcome): Promise<{ statement: string; rows: number | null }[]>;
   /** For doctor: one sentence about the state of the source, or an error with a hint. */
   check(): Promise<string>;
   /** Idempotent; safe before first use. */

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FEED_KINDS } from '../../src/erp/feed-kinds.ts';
-import { makeWorkplace, type Workplace } from '../support/workplace.ts';
+import { makeWorkplace, openDatabase, type Workplace } from '../support/workplace.ts';
 
 let place: Workplace;
 
@@ -81,6 +81,30 @@ describe('erp check', () => {
       issues: [{ origin: 'b.json record 1', reason: expect.stringContaining('has none of the mapped columns') }],
     });
     expect(await check()).toMatchObject({ items: 1, rejected: 1 });
+  });
+
+  it('tries the statements of an SQL feed, and leaves the ERP as it was', async () => {
+    const erp = openDatabase(join(place.dir, 'erp.db'));
+    try {
+      await erp.raw('create table stop (trip text, state text)');
+      await erp.raw("insert into stop (trip) values ('V1'), ('V1'), ('V2')");
+      const cells = "'2026-11-18T08:00' as s, '2026-11-18T18:00' as e, 'A' as n, 'Rua Um' as a";
+      const paths = { code: 'trip', date_time_start: 's', date_time_end: 'e' };
+      const plan = Object.entries(paths).map(
+        ([name, column]) => `plan.${name.replace(/^code/, 'external_code')}: ${column}`,
+      );
+      writeFileSync(
+        join(place.dir, 'config', 'roadbook.yaml'),
+        `erp: { route_plans: { source: sql, client: sqlite3, connection: { filename: erp.db },
+          query: "select trip, ${cells} from stop group by trip", mapping: { ${plan.join(', ')}, point.name: n, point.address: a },
+          acknowledge: "update stop set state = :state where trip = :external_code" } }\n`,
+      );
+      const { code, stdout } = await place.runHere(['erp', 'check', '--try-statements']);
+      expect([code, stdout]).toEqual([0, expect.stringContaining('acknowledge: would change 2 rows; rolled back.')]);
+      expect(await erp('stop').whereNotNull('state')).toEqual([]);
+    } finally {
+      await erp.destroy();
+    }
   });
 
   it.each([

@@ -56,6 +56,8 @@ export function openSql(settings: SqlSettings, { kind, zone, reuseCodes, onHeade
     async returnExecutions(stops) {
       await runEach(database, 'return', settings.return, stops.map(stopBindings), { mayChangeNothing: () => true });
     },
+    tryStatements: (outcome, stop) =>
+      tryEach(database, settings, { acknowledge: outcomeBindings(outcome), return: stopBindings(stop) }),
     async check() {
       for await (const reading of readings()) return checkReading(reading);
       return 'The query of the ERP works; it returns no rows at present.';
@@ -137,6 +139,38 @@ async function runPastDeadlocks(session: Session, statement: string, bindings: B
       if (!isDeadlock(error) || deadlocks === MOST_DEADLOCKS) throw error;
     }
   }
+}
+
+/** Databases in which a transaction takes back every statement. MySQL has tables without transactions. */
+const ROLLED_BACK: readonly string[] = ['pg', 'sqlite3'];
+
+async function tryEach(
+  database: Database,
+  settings: SqlSettings,
+  bindings: Readonly<Record<'acknowledge' | 'return', Bindings>>,
+): Promise<{ statement: string; rows: number | null }[]> {
+  if (!ROLLED_BACK.includes(settings.client))
+    throw new Fatal(`Statements cannot be tried safely with the client ${settings.client}`, {
+      code: 'usage',
+      hint: `Only ${ROLLED_BACK.join(' and ')} take back every statement; try them on a copy of the database instead.`,
+    });
+  const tried: { statement: string; rows: number | null }[] = [];
+  for (const setting of ['acknowledge', 'return'] as const) {
+    const statement = settings[setting];
+    if (statement === undefined) continue;
+    const session = await database.open();
+    try {
+      await session.run('begin', {});
+      tried.push({ statement: setting, rows: (await session.run(statement, bindings[setting])) ?? null });
+    } catch (error) {
+      throw sqlFailure(error, setting);
+    } finally {
+      // The end of the connection rolls back too.
+      await session.run('rollback', {}).catch(() => undefined);
+      await session.end();
+    }
+  }
+  return tried;
 }
 
 const nothingChanged = (): Skippable =>
