@@ -38,7 +38,7 @@ function sentenceOf({ msg, job, err, ...fields }: Fields): string {
 function runSentence({ status, attempt, duration_ms, retry_at, error, ...counts }: Fields): string {
   const what = COUNTS.filter((name) => counts[name] !== undefined).map((name) => `${counts[name]} ${name}`);
   const took = `${status} in ${formatDuration(Number(duration_ms))}${attempt === undefined ? '' : ` at try ${attempt}`}`;
-  const next = retry_at === undefined ? '' : `. Next try at ${new Date(String(retry_at)).toLocaleTimeString('sv')}`;
+  const next = retry_at === undefined ? '' : `. Next try by ${new Date(String(retry_at)).toLocaleTimeString('sv')}`;
   return [took, ...what].join(', ') + errorText(error) + next;
 }
 

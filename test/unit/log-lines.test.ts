@@ -29,7 +29,7 @@ describe('a line on a terminal', () => {
     const error = { code: 'service_unreachable', message: 'no connection to the service', hint: 'Check the network.' };
     const fields = { status: 'failed', duration_ms: 900, attempt: 2, error, retry_at: '2026-03-10T12:00:00.000Z' };
     expect(lines((log) => log.child({ job: 'pull-drivers' }).error(fields, 'run finished'))).toBe(
-      '[HH:MM:SS] ERROR: pull-drivers: failed in 900ms at try 2: no connection to the service. Try: Check the network. Next try at HH:MM:SS\n',
+      '[HH:MM:SS] ERROR: pull-drivers: failed in 900ms at try 2: no connection to the service. Try: Check the network. Next try by HH:MM:SS\n',
     );
   });
 
