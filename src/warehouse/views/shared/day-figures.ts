@@ -22,11 +22,14 @@ const lastRead = (scope: string): string => `(
 function arrivalLag(subject: string, { secondsBetween, addSeconds }: Dialect): string {
   const latest = lastRead('true');
   const late = secondsBetween('watched_day.end_at', 'watched._changed_at');
+  // The bound on the day is for the index; the ends of the days decide.
   const measured = (what: string): string => `
       select ${what} from daily_summary as watched
       join local_day as watched_day on watched_day.day = watched.day
       where watched.subject = '${subject}' and watched._first_seen_at < watched_day.end_at
       and watched._run_id <> 'privacy'
+      and watched.day >= (select oldest.day from local_day as oldest
+        where oldest.begin_at <= ${addSeconds(latest, String(-MEASURED_FOR_S - DAY_S))} order by oldest.begin_at desc limit 1)
       and watched_day.end_at > ${addSeconds(latest, String(-MEASURED_FOR_S))}
       and watched_day.end_at <= ${addSeconds(latest, String(-MATURE_AFTER_S))}`;
   return `(case when (${measured('count(*)')}) < ${LEAST_MEASURED} then ${UNMEASURED_LAG_S} else (
