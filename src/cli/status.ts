@@ -90,16 +90,15 @@ function show(document: StatusDocument, nowMs: number): string {
   return [
     `Health: ${coloured(document.health)}`,
     ...noDaemonLine(document),
-    ...(document.config.error === null
-      ? []
-      : ['', 'The file is invalid; a running daemon keeps its last valid configuration:', document.config.error]),
+    ...document.reasons
+      .filter(({ code }) => code !== 'no_daemon')
+      .map(({ health, text, hint }) => `  ${coloured(health)}: ${text}${hint === null ? '' : `. Try: ${hint}`}`),
     '',
     textTable(['job', 'health', 'last run', 'next tick', 'error'], jobs),
     '',
     textTable(['table', 'rows', 'last change', 'read'], tables),
     '',
     `Outbox: ${outbox.join(', ')}`,
-    ...[...document.attention, ...document.push_issues].map(({ text, hint }) => `  ${text}. Try: ${hint}`),
     ...deadlineLine(document),
     `Quarantine: ${document.quarantine}`,
     ...daemonLines(document, nowMs),

@@ -55,12 +55,13 @@ export function parseConfig(
   const mayTolerate = tolerant && tree.isComplete && all.every(({ path }) => path[0] !== 'warehouse');
   const usable = error === null ? config : mayTolerate ? checkTolerantly(configSchema(dependencies), tree) : undefined;
   if (usable === undefined) throw error;
+  const parts = partsOf(tree.value);
   return {
     file,
-    config: usable,
+    config: { ...usable, jobs: withListed(usable.jobs, parts) },
     error,
     secrets: secretsOf(tree, usable),
-    parts: partsOf(tree.value),
+    parts,
     faultAt: (path, message, hint) =>
       faultIn(file, lines)({ offset: offsetOf(path, tree.places), path, message, hint }),
   };
@@ -72,6 +73,11 @@ function partsOf(file: unknown): Set<string> {
     keysOf(isJsonObject(file) ? file[section] : undefined).map((key) => `${section}.${key}`);
   return new Set([...keysOf(file), ...inner('erp'), ...inner('jobs')]);
 }
+
+const withListed = (jobs: Config['jobs'], parts: ReadonlySet<string>): Config['jobs'] =>
+  Object.fromEntries(
+    Object.entries(jobs).map(([name, job]) => [name, { ...job, isListed: parts.has(`jobs.${name}`) }]),
+  );
 
 const faultIn =
   (file: string, lines: LineCounter) =>

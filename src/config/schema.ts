@@ -35,6 +35,8 @@ export interface JobSettings {
   timezone: string;
   /** The job's own options, as its schema gives them. */
   options: Record<string, unknown>;
+  /** The file has an entry for the job. */
+  isListed?: boolean;
 }
 
 export interface Config {

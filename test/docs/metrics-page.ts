@@ -14,12 +14,31 @@ The tables of metrics are written by \`npm run docs\` from the declarations.
 | \`failing\` | the last run failed, or its process died in it; a run that was asked to stop does not count |
 | \`paused\` | disabled, or paused by a person |
 | \`never ran\` | no run yet, and none overdue |
+| \`attention\` | overall only: nothing is late, but a person should look at something |
 
 After an edit of a schedule, no tick before the edit counts as missed. Backfills do not count.
 
-The overall health is at least \`late\` while an entry of the outbox needs a person, a plan of tomorrow missed its
-\`deadline\`, or a table [drifts](../how-to/check-the-warehouse.md). It is \`failing\` while no daemon is alive: 20 s after
-the last heartbeat of the last one, or after it was stopped. \`roadbook status\` and \`roadbook doctor\` say so.
+### Reasons
+The overall health is the worst word of all jobs and of all \`reasons\`. Page, \`roadbook status\`, \`/api/status\` and alerts have
+the same list. Each reason has a stable \`code\`, the word (\`health\`) it gives to the whole, a \`subject\`, a \`text\` with the
+numbers, a \`hint\` or null, and a \`place\`: the view of the page that shows more, as in \`#/jobs/pull-events\`.
+
+| code | word | while |
+|---|---|---|
+| \`no_daemon\` | \`failing\` | no daemon is alive: 20 s after the last heartbeat of the last one, or after it was stopped; not where none ever ran |
+| \`job_failing\` | \`failing\` | the job is \`failing\` |
+| \`job_late\` | \`late\` | the job is \`late\` |
+| \`push_<reason>\` | \`late\` | an entry of the outbox [needs a person](../how-to/recover.md#entries-that-need-a-person) |
+| \`deadline_missed\` | \`late\` | a plan of tomorrow is not confirmed by the \`deadline\` |
+| \`push_rejected\`, \`push_unreadable\`, \`push_accepted_in_part\` | \`attention\` | in the last day, items were rejected, files or feeds could not be read, or plans were taken without some of their stops |
+| \`drift\` | \`late\` | more rows of final days differ from the service than [allowed](../how-to/check-the-warehouse.md) |
+| \`push_unclear\` | \`attention\` | the outcome of a send is unknown, for less than ten minutes |
+| \`push_without_feed\` | \`attention\` | a push job that the file lists is enabled, and its kind has no feed |
+| \`config_rejected\` | \`attention\` | the last edit of the configuration was rejected |
+| \`job_paused\` | \`attention\` | a person paused the job; a disabled job is no reason |
+| \`quarantine\` | \`attention\` | invalid records are in quarantine |
+| \`daemon_silent\` | \`attention\` | a daemon makes no heartbeat, and another is alive |
+| \`job_never_ran\` | \`never ran\` | the job has not run yet, and is not overdue |
 
 ## Metrics
 \`GET /metrics\` has the text format of Prometheus and needs the token if one is set. [Get alerts](../how-to/alerts.md) shows

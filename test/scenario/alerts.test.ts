@@ -6,9 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/core/log.ts';
 import { createRedactor, type Redactor } from '../../src/core/text/redaction.ts';
 import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
-import { type Condition, outboxConditions } from '../../src/status/alerts/alert-conditions.ts';
+import { alertConditions, type Condition } from '../../src/status/alerts/alert-conditions.ts';
 import { type Alerts, createAlerts } from '../../src/status/alerts/alerts.ts';
-import type { OutboxAttention } from '../../src/sync/push/attention.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { sqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
@@ -63,11 +62,10 @@ const job = (state: string, text = `pull-events is ${state}`): Condition => ({
   text,
 });
 
-const needs = (reason: OutboxAttention['reason'], entries: number): OutboxAttention => ({
-  reason,
-  entries,
-  text: `${entries} items: ${reason}`,
-  hint: 'look at them',
+const needs = (reason: string): Condition => ({
+  subject: `outbox ${reason}`,
+  state: reason,
+  text: `2 items: ${reason}. Try: look at them`,
 });
 
 /** Alerts of a daemon whose current problems the test sets. */
@@ -93,10 +91,10 @@ const sentTexts = () => received.map(({ event, subject, was, state }) => `${even
 
 describe('alerts', () => {
   it('report each change once, and the recovery once', async () => {
-    const seen = { now: [job('ok')] };
+    const seen: { now: Condition[] } = { now: [] };
     const alerts = alertsOf(seen);
     for (const state of ['ok', 'failing', 'failing', 'failing', 'late', 'ok', 'ok', 'failing']) {
-      seen.now = [job(state)];
+      seen.now = state === 'ok' ? [] : [job(state)];
       await runAndSend(alerts);
     }
     expect(sentTexts()).toEqual([
@@ -108,18 +106,12 @@ describe('alerts', () => {
     expect(received[0]?.text).toMatch(/^Roadbook on .+: pull-events is failing$/);
   });
 
-  it('of the outbox report each reason separately, once for any number of entries', async () => {
+  it('of the outbox report each reason separately', async () => {
     const seen: { now: Condition[] } = { now: [] };
     const alerts = alertsOf(seen);
-    for (const attention of [
-      [],
-      [needs('found_twice', 2)],
-      [needs('found_twice', 3)],
-      [needs('found_twice', 3), needs('not_acknowledged', 1)],
-      [needs('not_acknowledged', 1)],
-      [],
-    ]) {
-      seen.now = outboxConditions(attention);
+    const both = [needs('found_twice'), needs('not_acknowledged')];
+    for (const now of [[], [needs('found_twice')], [needs('found_twice')], both, [needs('not_acknowledged')], []]) {
+      seen.now = now;
       await runAndSend(alerts);
     }
     expect(sentTexts()).toEqual([
@@ -128,12 +120,15 @@ describe('alerts', () => {
       'recovery outbox found_twice: found_twice → ok',
       'recovery outbox not_acknowledged: not_acknowledged → ok',
     ]);
-    expect(received.map(({ text }) => text)).toEqual([
-      expect.stringMatching(/: 2 items: found_twice\. Try: look at them$/),
-      expect.stringMatching(/: 1 items: not_acknowledged\. Try: /),
-      expect.stringMatching(/: no outbox entry needs a person because of: found twice \(again\)$/),
-      expect.stringMatching(/because of: not acknowledged \(again\)$/),
-    ]);
+    expect(received.at(0)?.text).toMatch(/: 2 items: found_twice\. Try: look at them$/);
+    expect(received.at(-1)?.text).toMatch(/: outbox not_acknowledged: no longer not acknowledged$/);
+  });
+
+  it('are raised by what needs a person, and not by a pause or a job that has not run yet', () => {
+    const reason = { health: 'attention', text: 'x', hint: null, place: '' } as const;
+    const codes = ['job_paused', 'job_never_ran', 'push_unclear', 'job_failing', 'push_rejected', 'config_rejected'];
+    const conditions = alertConditions(codes.map((code) => ({ ...reason, code, subject: code })));
+    expect(conditions.map(({ state }) => state)).toEqual(['failing', 'rejected', 'rejected']);
   });
 
   it('are neither repeated nor lost by a restart', async () => {
@@ -141,13 +136,13 @@ describe('alerts', () => {
     await runAndSend(alertsOf(seen));
     await runAndSend(alertsOf(seen));
     expect(sentTexts()).toEqual(['alert job pull-events: ok → failing']);
-    seen.now = [job('ok')];
+    seen.now = [];
     await runAndSend(alertsOf(seen));
     expect(sentTexts()).toHaveLength(2);
   });
 
   it('of two daemons are sent by one', async () => {
-    const seen = { now: [job('failing'), ...outboxConditions([needs('unknown', 1)])] };
+    const seen = { now: [job('failing'), needs('unknown')] };
     const other = await sqlite.open({ file: join(place.dir, 'warehouse.db') });
     const log = createLog({ level: 'silent', redactor });
     const second = createAlerts({
@@ -208,7 +203,7 @@ describe('alerts', () => {
     const alerts = alertsOf(seen);
     answers = [404];
     await runAndSend(alerts);
-    seen.now = [job('ok')];
+    seen.now = [];
     await clock.advance(300_000);
     await runAndSend(alerts);
     expect(sentTexts()).toEqual([]);

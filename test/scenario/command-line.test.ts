@@ -106,6 +106,8 @@ describe('the command line', () => {
       'quarantine',
       'verification',
       'daemons',
+      'reasons',
+      'at',
     ]);
     expect(document).toMatchObject({ config: { error: null }, quarantine: 0 });
     expect(document.jobs.find(({ name }: { name: string }) => name === 'pull-vehicles')).toMatchObject({

@@ -33,6 +33,7 @@ describe('defaults', () => {
         images: 'data/images',
       });
       expect(config.jobs['pull-vehicles']).toEqual({
+        isListed: false,
         enabled: true,
         schedule: '0 */6 * * *',
         timezone: 'America/Sao_Paulo',
@@ -46,6 +47,7 @@ describe('defaults', () => {
       'timezone: UTC\njobs:\n  pull-events: { lookback: 90m, enabled: false, timezone: Europe/Lisbon }\n',
     ).config;
     expect(jobs['pull-events']).toEqual({
+      isListed: true,
       enabled: false,
       schedule: '*/10 * * * *',
       timezone: 'Europe/Lisbon',

@@ -1,7 +1,9 @@
 // The health of a job, from its own cadence. Instants are written out; nothing is computed by the code's own
 // arithmetic.
 import { describe, expect, it } from 'vitest';
-import { type Health, healthOf, type JobFacts, outboxHealth, overallHealth } from '../../src/status/health/health.ts';
+import { type Health, healthOf, type JobFacts, overallHealth } from '../../src/status/health/health.ts';
+import type { JobStatus } from '../../src/status/health/job-status.ts';
+import { healthReasons, type ReasonFacts } from '../../src/status/health/reasons.ts';
 
 const at = (text: string): number => Date.parse(`${text}:00Z`);
 
@@ -143,18 +145,100 @@ describe('the health of all', () => {
     [['ok', 'paused'], 'ok'],
     [['paused', 'paused'], 'paused'],
     [['ok', 'never ran'], 'never ran'],
-    [['never ran', 'late', 'ok'], 'late'],
+    [['never ran', 'attention', 'paused'], 'attention'],
+    [['never ran', 'late', 'attention'], 'late'],
     [['late', 'failing', 'ok'], 'failing'],
   ])('of %j is %s', (words, all) => {
     expect(overallHealth(words)).toBe(all);
   });
+});
 
-  it('is never ok while an entry of the outbox needs a person, whatever the jobs say', () => {
-    const attention = [{ reason: 'found_twice', entries: 1 }];
-    expect(outboxHealth([])).toBe('ok');
-    expect(outboxHealth(attention)).toBe('late');
-    for (const jobs of ['ok', 'paused', 'never ran'] as const)
-      expect(overallHealth([jobs, outboxHealth(attention)])).toBe('late');
-    expect(overallHealth(['failing', outboxHealth(attention)])).toBe('failing');
+describe('the reasons for the health', () => {
+  const job = (name: string, change: Partial<JobStatus> = {}): JobStatus => ({
+    ...{ name, enabled: true, paused: false, schedule: '* * * * *', timezone: 'UTC', health: 'ok' },
+    ...{ last_run: null, last_success_at: null, next_tick_at: null, failing_since: null, failures_in_a_row: 0 },
+    retry: null,
+    ...change,
+  });
+  const settings = { enabled: true, schedule: '* * * * *', timezone: 'UTC', options: {}, isListed: true };
+  const daemon = { host: 'depot', pid: 7, version: '1', started_at: '', heartbeat_at: '', slices_per_minute: null };
+  const none: ReasonFacts = {
+    jobs: [job('pull-events'), job('push-agents')],
+    outbox: { ready: 1, sending: 1, unknown: 0, confirmed: 9, rejected: 4, cancelled: 1 },
+    issues: [],
+    drifted: [],
+    attention: [],
+    deadline: { at: '18:00', due_at: '2026-03-02T21:00:00.000Z', confirmed: 1, open: 2, missed: [] },
+    quarantine: 0,
+    daemons: [{ ...daemon, state: 'alive' }],
+    hasDaemonRun: true,
+    configError: null,
+    config: { erp: {}, jobs: { 'push-agents': { ...settings, isListed: false } } },
+    pushes: ['push-agents'],
+  };
+  const last_run = { run_id: 'r', status: 'failed', started_at: '', finished_at: '', error: 'No answer' };
+
+  it('are none for work as usual', () => {
+    expect(healthReasons(none)).toEqual([]);
+  });
+
+  it.each<[Partial<ReasonFacts>, Health, string, string]>([
+    [
+      { jobs: [job('a', { health: 'failing', failures_in_a_row: 3, last_run })] },
+      'failing',
+      'job_failing',
+      '(3 runs in a row, it has never succeeded)',
+    ],
+    [{ jobs: [job('a', { health: 'late' })] }, 'late', 'job_late', 'a scheduled run is missing'],
+    [{ jobs: [job('a', { health: 'paused', paused: true })] }, 'attention', 'job_paused', 'a is paused by a person'],
+    [{ jobs: [job('a', { health: 'never ran' })] }, 'never ran', 'job_never_ran', 'a has not run yet'],
+    [
+      { attention: [{ reason: 'found_twice', entries: 2, text: '2 items: twice', hint: 'look' }] },
+      'late',
+      'push_found_twice',
+      '2 items: twice',
+    ],
+    [{ outbox: { ...none.outbox, unknown: 2 } }, 'attention', 'push_unclear', '2 items sent without'],
+    [
+      { issues: [{ reason: 'rejected', entries: 1, text: '1 item rejected', hint: 'look' }] },
+      'attention',
+      'push_rejected',
+      '1 item rejected',
+    ],
+    [
+      { drifted: [{ table: 'event', compared: 1_000, drifted: 3, drift_ratio: 0.003, verified_at: '' } as never] },
+      'late',
+      'drift',
+      '3 of 1000 verified rows of event differed',
+    ],
+    [{ config: { erp: {}, jobs: { 'push-agents': settings } } }, 'attention', 'push_without_feed', 'nothing is pushed'],
+    [
+      { deadline: { at: '18:00', due_at: '', confirmed: 1, open: 2, missed: ['P1', 'P2'] } },
+      'late',
+      'deadline_missed',
+      '2 plans that start tomorrow are not confirmed by 18:00',
+    ],
+    [{ configError: 'roadbook.yaml:3:5 is wrong' }, 'attention', 'config_rejected', 'roadbook.yaml:3:5 is wrong'],
+    [{ quarantine: 5 }, 'attention', 'quarantine', '5 invalid records are'],
+    [{ daemons: [] }, 'failing', 'no_daemon', 'nothing is pulled or pushed'],
+    [
+      { daemons: [...none.daemons, { ...daemon, state: 'silent' }] },
+      'attention',
+      'daemon_silent',
+      '1 daemon makes no heartbeat: depot 7',
+    ],
+  ])('of %j are one of %s', (facts, health, code, text) => {
+    expect(healthReasons({ ...none, ...facts })).toMatchObject([{ health, code, text: expect.stringContaining(text) }]);
+  });
+
+  it('name no missing daemon where none ever ran', () => {
+    expect(healthReasons({ ...none, daemons: [], hasDaemonRun: false })).toEqual([]);
+  });
+
+  it('name no disabled job, and no unclear send twice', () => {
+    const jobs = [job('a', { enabled: false, paused: true, health: 'paused' })];
+    const attention = [{ reason: 'unknown' as const, entries: 1, text: '', hint: '' }];
+    const reasons = healthReasons({ ...none, jobs, attention, outbox: { ...none.outbox, unknown: 1 } });
+    expect(reasons.map(({ code }) => code)).toEqual(['push_unknown']);
   });
 });

@@ -32,6 +32,7 @@ const COLOURS = {
   confirmed: 'green',
   warn: 'yellow',
   late: 'yellow',
+  attention: 'yellow',
   partial: 'yellow',
   'never ran': 'yellow',
   unknown: 'yellow',

@@ -8,7 +8,7 @@ import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { createLoop } from '../../core/time/loop.ts';
 import { claimAlert, NOTHING_REPORTED, recordAlert, reportedStates } from '../../warehouse/control/alert-store.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import type { Condition } from './alert-conditions.ts';
+import { type Condition, recoveries } from './alert-conditions.ts';
 import { sendToWebhook } from './webhook.ts';
 
 export interface AlertDependencies {
@@ -18,7 +18,7 @@ export interface AlertDependencies {
   redactor: Redactor;
   /** The configured address; empty if alerts are off. */
   webhook(): string;
-  /** Reads the current conditions. */
+  /** Reads what is wrong now. */
   look(): Promise<Condition[]>;
 }
 
@@ -41,10 +41,10 @@ export function createAlerts(dependencies: AlertDependencies): Alerts {
     const address = dependencies.webhook();
     if (address === '') return;
     const reported = await reportedStates(engine);
-    const changed = (await dependencies.look()).filter(
-      ({ subject, state }) => state !== (reported.get(subject) ?? NOTHING_REPORTED),
-    );
-    await Promise.all(changed.map((condition) => report(address, condition)));
+    const wrong = await dependencies.look();
+    const changed = wrong.filter(({ subject, state }) => state !== (reported.get(subject) ?? NOTHING_REPORTED));
+    const recovered = recoveries(reported, wrong);
+    await Promise.all([...changed, ...recovered].map((condition) => report(address, condition)));
   }
 
   /** If sending fails, the claim stays and the message is retried when the claim expires. */
@@ -86,7 +86,7 @@ export function alertMessage(
   { clock, redactor }: Pick<AlertDependencies, 'clock' | 'redactor'>,
 ): JsonObject {
   const event = state === 'ok' ? 'recovery' : 'alert';
-  const words = redactor.redact(`Roadbook on ${hostname()}: ${text}${state === 'ok' ? ' (again)' : ''}`);
+  const words = redactor.redact(`Roadbook on ${hostname()}: ${text}`);
   return { text: escapeForSlack(words), event, subject, state, was, at: isoInstant(clock.now()) };
 }
 

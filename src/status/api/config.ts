@@ -53,7 +53,8 @@ function durationsOf(jobs: ConfigApiDependencies['jobs']): ReadonlySet<string> {
 function asWritten(value: unknown, durations: ReadonlySet<string>, key = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => asWritten(item, durations));
   if (typeof value === 'object' && value !== null) {
-    const entries = Object.entries(value).map(([name, inner]) => {
+    const { isListed: _, ...settings } = value as Record<string, unknown>;
+    const entries = Object.entries(settings).map(([name, inner]) => {
       const written = name.replace(/Ms$/, '').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
       return [written, asWritten(inner, durations, name)];
     });

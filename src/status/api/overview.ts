@@ -1,7 +1,8 @@
 // The data of the first view: the status document with more details for people. It holds instants, not ages, so that
 // its text stays the same while nothing happens.
 import { latestRuns, type RunRow } from '../../warehouse/control/runs.ts';
-import type { JobStatus, StatusFacts } from '../health/status-document.ts';
+import type { JobStatus } from '../health/job-status.ts';
+import type { StatusFacts } from '../health/status-document.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
 
 /** Runs of a job in the small charts. */

@@ -40,7 +40,7 @@ export function plans(dependencies: PlansApiDependencies): Hono {
     return c.json({
       counts: await outboxCounts(engine),
       attention: await outboxAttention(engine, isoInstant(dependencies.clock.now())),
-      deadline: await deadline(dependencies),
+      deadline: await deadlineStatus({ config: dependencies.running().config, engine, clock: dependencies.clock }),
       /** Entries that match the search, on all pages. */
       found: await engine.read((sql) => countEntries(sql, search)),
       ...paged(await shown(rows, dependencies), params.page),
@@ -75,12 +75,4 @@ async function shown(entries: readonly OutboxEntry[], { engine, clock }: PlansAp
     ...shownEntry(entry),
     needs_person: attentionReason(entry, clock.now(), waiting),
   }));
-}
-
-/** The plans for tomorrow against the deadline; null if no deadline is set. */
-async function deadline({ engine, clock, running }: PlansApiDependencies) {
-  const status = await deadlineStatus({ config: running().config, engine, clock });
-  if (status === null) return null;
-  const { at, due_at, confirmed, open } = status;
-  return { by: at, due_at, confirmed, open };
 }

@@ -2,7 +2,6 @@
 import type { Clock } from '../../core/time/clock.ts';
 import { type ProcessRow, readDaemons } from '../../warehouse/control/processes.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import type { Health } from './health.ts';
 
 export interface DaemonStatus extends Pick<ProcessRow, 'host' | 'pid' | 'version' | 'started_at' | 'heartbeat_at'> {
   /** `silent` if the last heartbeat is so old that the daemon may be dead. */
@@ -23,7 +22,3 @@ export async function daemonStatuses(engine: Engine, clock: Clock): Promise<Daem
     slices_per_minute: isSilent ? null : slices_per_minute,
   }));
 }
-
-/** Without a live daemon nothing is pulled or pushed. Where none ever ran, jobs are run by commands. */
-export const daemonHealth = (daemons: readonly DaemonStatus[], hasRunHere: boolean): Health =>
-  hasRunHere && daemons.every(({ state }) => state === 'silent') ? 'failing' : 'ok';

@@ -4,7 +4,6 @@ import type { Config } from '../../config/schema.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { plansOfTomorrow } from '../../sync/push/deadline.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import type { Health } from './health.ts';
 
 export interface DeadlineStatus {
   /** Local time by which the plans for tomorrow must be confirmed. */
@@ -32,7 +31,3 @@ export async function deadlineStatus(from: { config: Config; engine: Engine; clo
   const missed = isPast ? open.map(({ external_code }) => external_code) : [];
   return { at, due_at: dueAt, confirmed, open: open.length, missed };
 }
-
-/** A missed deadline counts as late, whatever the health of the jobs. */
-export const deadlineHealth = (deadline: DeadlineStatus | null): Health =>
-  deadline !== null && deadline.missed.length > 0 ? 'late' : 'ok';

@@ -2,7 +2,8 @@
 // stopped is noticed.
 import { nextTick, type Schedule, ticksAfter } from '../../schedule/ticks.ts';
 
-export type Health = 'ok' | 'late' | 'failing' | 'paused' | 'never ran';
+/** `attention` is for the overall health only: nothing is late, but a person should look at something. */
+export type Health = 'ok' | 'late' | 'failing' | 'paused' | 'never ran' | 'attention';
 
 /** A job counts as late this long after its tick, plus half of its period up to LONGEST_GRACE_MS. */
 const GRACE_MS = 60_000;
@@ -71,10 +72,7 @@ function isStuck(facts: JobFacts, startMs: number): boolean {
   return last !== undefined && facts.nowMs > Math.max(last, startMs + LONG_RUN_MS) + GRACE_MS;
 }
 
-/** A push that needs a person counts as late, whatever the health of the jobs. */
-export const outboxHealth = (attention: readonly unknown[]): Health => (attention.length > 0 ? 'late' : 'ok');
-
-const WORST_FIRST: readonly Health[] = ['failing', 'late', 'never ran', 'ok', 'paused'];
+const WORST_FIRST: readonly Health[] = ['failing', 'late', 'attention', 'never ran', 'ok', 'paused'];
 
 /** The worst of all. */
 export const overallHealth = (words: readonly Health[]): Health =>

@@ -4,7 +4,8 @@
 import type { QueueFacts } from '../../sync/dispatch/dispatcher.ts';
 import { OUTBOX_STATES } from '../../warehouse/outbox/entry.ts';
 import type { DaemonStatus } from '../health/daemon-status.ts';
-import type { JobStatus, StatusFacts, TableStatus } from '../health/status-document.ts';
+import type { JobStatus } from '../health/job-status.ts';
+import type { StatusFacts, TableStatus } from '../health/status-document.ts';
 
 export interface GaugeFacts extends StatusFacts {
   version: string;
@@ -72,8 +73,13 @@ export const GAUGES: readonly GaugeDeclaration[] = [
     labels: ['version'],
     values: ({ version }) => [[[version], 1]],
   },
-  single('healthy', 'Whether the overall health is ok or paused (1) or not (0).', ({ document }) =>
-    Number(document.health === 'ok' || document.health === 'paused'),
+  single('healthy', 'Whether the overall health is ok, paused or attention (1) or not (0).', ({ document }) =>
+    Number(['ok', 'paused', 'attention'].includes(document.health)),
+  ),
+  single(
+    'health_reasons',
+    'Reasons why the overall health is not ok; see the reasons of /api/status.',
+    ({ document }) => document.reasons.length,
   ),
   perJob('job_healthy', 'Whether the health of the job is ok or paused (1) or not (0).', ({ health }) =>
     Number(health === 'ok' || health === 'paused'),

@@ -90,6 +90,7 @@ const TONES = {
   rejected: 'bad',
   cancelled: 'still',
   late: 'late',
+  attention: 'late',
   failing: 'bad',
   paused: 'still',
   'never ran': 'new',

@@ -6,6 +6,7 @@ import { type RunCounts, type RunSummary, zeroCounts } from '../../core/glossary
 import { isoInstant } from '../../core/time/clock.ts';
 import type { Engine } from '../engine.ts';
 import { controlTable, instant, integer, text } from '../schema/table.ts';
+import { EVER } from './coverage.ts';
 import type { Lease } from './leases.ts';
 
 const count = (meaning: string) => integer(meaning, { required: true });
@@ -176,6 +177,21 @@ export function jobHistory(engine: Engine, job: string, nowMs: number): Promise<
     return { last, finished, lastSuccessAt: success?.finished_at ?? null };
   });
 }
+
+/** The failed runs since the last success: how many, and when the first of them began. Both are kept as long as the runs. */
+export const failureStreak = (engine: Reader, job: string, sinceSuccess: string | null) =>
+  engine.read(async (sql) => {
+    const [row] = await sql('sync_run')
+      .where({ job })
+      .whereNot({ cause: 'backfill' })
+      .where('started_at', '>', sinceSuccess ?? EVER)
+      .where((or) =>
+        or.where({ status: 'abandoned' }).orWhereNotIn('error_code', INTERRUPTED_CODES as readonly string[]),
+      )
+      .count({ n: '*' })
+      .min({ since: 'started_at' });
+    return { failures_in_a_row: Number(row?.n ?? 0), failing_since: (row?.since as string | null) ?? null };
+  });
 
 /** How long runs are kept. */
 const KEPT_MS = 90 * 86_400_000;

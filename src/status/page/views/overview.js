@@ -24,6 +24,7 @@ export const load = async (_, live) => live ?? read('overview');
 const SENTENCES = {
   ok: 'Everything runs on time.',
   late: 'Something is late.',
+  attention: 'Nothing is late, but a person should look at something.',
   failing: 'Something is failing.',
   paused: 'Nothing is scheduled: every job is paused or disabled.',
   'never ran': 'Not every job has run yet.',

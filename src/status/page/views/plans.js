@@ -118,7 +118,7 @@ function actionsOnMany(found) {
   );
 }
 
-function deadlineBanner({ by, due_at, confirmed, open }) {
+function deadlineBanner({ at: by, due_at, confirmed, open }) {
   const isPast = Date.parse(due_at) < Date.now();
   const tone = open === 0 ? 'ok' : isPast ? 'bad' : 'late';
   return el(

@@ -1,0 +1,105 @@
+// The state of each job: its health, its last run and its next tick.
+import type { Config } from '../../config/schema.ts';
+import { type Clock, isoInstant } from '../../core/time/clock.ts';
+import { nextTick, type Schedule } from '../../schedule/ticks.ts';
+import type { NamedJob } from '../../sync/job.ts';
+import type { ConfigState } from '../../warehouse/control/config-state.ts';
+import { readControls } from '../../warehouse/control/job-controls.ts';
+import {
+  failureStreak,
+  INTERRUPTED_CODES,
+  jobHistory,
+  type LastRun,
+  type PendingRetry,
+  retryOf,
+} from '../../warehouse/control/runs.ts';
+import type { Engine } from '../../warehouse/engine.ts';
+import { type Health, healthOf } from './health.ts';
+
+export interface JobStatusDependencies {
+  config: Config;
+  /** The daemon's last result of reading the file; undefined if no daemon ever ran. */
+  configState: ConfigState | undefined;
+  jobs: readonly NamedJob[];
+  engine: Engine;
+  clock: Clock;
+}
+
+type ShownRun = Pick<LastRun, 'run_id' | 'status' | 'started_at' | 'finished_at' | 'error'>;
+
+export interface JobStatus {
+  name: string;
+  enabled: boolean;
+  paused: boolean;
+  schedule: string;
+  timezone: string;
+  health: Health;
+  last_run: ShownRun | null;
+  last_success_at: string | null;
+  next_tick_at: string | null;
+  /** The next try of a run that failed for a passing reason; null if there is none. */
+  retry: PendingRetry | null;
+  /** Start of the first failed run since the last success; null if the last run succeeded. */
+  failing_since: string | null;
+  failures_in_a_row: number;
+}
+
+export async function jobStatuses(dependencies: JobStatusDependencies): Promise<JobStatus[]> {
+  const controls = await readControls(dependencies.engine);
+  return Promise.all(
+    dependencies.jobs.map(({ name }) => jobStatus(name, controls.get(name)?.paused ?? false, dependencies)),
+  );
+}
+
+async function jobStatus(name: string, paused: boolean, dependencies: JobStatusDependencies): Promise<JobStatus> {
+  const { config, engine, clock } = dependencies;
+  const { enabled = false, schedule = '', timezone = 'UTC' } = config.jobs[name] ?? {};
+  const { last, finished, lastSuccessAt } = await jobHistory(engine, name, clock.now());
+  const cron = { cron: schedule, timezone };
+  const next = enabled && !paused ? nextTick(cron, clock.now()) : undefined;
+  const streak = await failureStreak(engine, name, lastSuccessAt);
+  return {
+    name,
+    enabled,
+    paused,
+    schedule,
+    timezone,
+    health: healthOf({
+      ...cron,
+      enabled,
+      paused,
+      lastStatus: last?.status,
+      ended: finished && {
+        status: finished.status,
+        hadError: finished.error_code !== null,
+        wasCutOff: INTERRUPTED_CODES.includes(finished.error_code),
+      },
+      lastStartMs: instantMs(last?.started_at),
+      lastEndMs: instantMs(last?.finished_at),
+      scheduledSinceMs: instantMs(scheduledSince(dependencies, name, cron)),
+      nowMs: clock.now(),
+    }),
+    last_run: last === undefined ? null : shownRun(last),
+    last_success_at: lastSuccessAt,
+    next_tick_at: next === undefined ? null : isoInstant(next),
+    retry: next === undefined || last === undefined ? null : retryOf(last),
+    ...streak,
+  };
+}
+
+const shownRun = ({ run_id, status, started_at, finished_at, error }: LastRun): ShownRun => ({
+  run_id,
+  status,
+  started_at,
+  finished_at,
+  error,
+});
+
+const instantMs = (at: string | null | undefined): number | undefined =>
+  at === null || at === undefined ? undefined : Date.parse(at);
+
+/** Since when a daemon uses this schedule; undefined if the daemon uses another one. */
+function scheduledSince({ configState }: JobStatusDependencies, name: string, schedule: Schedule): string | undefined {
+  const used = configState?.schedules[name];
+  return used?.cron === schedule.cron && used.timezone === schedule.timezone ? used.since : undefined;
+}

@@ -1,0 +1,181 @@
+// Why the health is not `ok`, one reason for each problem: the same list for the page, `roadbook status`, metrics and
+// alerts. Pure: the facts are read elsewhere.
+import type { Config } from '../../config/schema.ts';
+import type { FeedKind } from '../../erp/feed-kinds.ts';
+import type { OutboxAttention } from '../../sync/push/attention.ts';
+import type { PushIssue } from '../../sync/push/push-issues.ts';
+import type { TableDrift } from '../../warehouse/control/verification.ts';
+import type { OutboxState } from '../../warehouse/outbox/entry.ts';
+import type { DaemonStatus } from './daemon-status.ts';
+import type { DeadlineStatus } from './deadline.ts';
+import type { Health } from './health.ts';
+import type { JobStatus } from './job-status.ts';
+
+export interface Reason {
+  /** Stable, for programs. */
+  code: string;
+  /** The word that this reason gives to the overall health. */
+  health: Extract<Health, 'failing' | 'late' | 'attention' | 'never ran'>;
+  /** The problem is one of this subject: a job, a reason of the outbox, the configuration. */
+  subject: string;
+  /** A sentence with the numbers. */
+  text: string;
+  /** What to try. */
+  hint: string | null;
+  /** The view of the page that shows more, as in `#/jobs/pull-events`. */
+  place: string;
+}
+
+export interface ReasonFacts {
+  jobs: readonly JobStatus[];
+  outbox: Readonly<Record<OutboxState, number>>;
+  quarantine: number;
+  attention: readonly OutboxAttention[];
+  deadline: DeadlineStatus | null;
+  daemons: readonly DaemonStatus[];
+  /** Where no daemon ever ran, jobs are run by commands. */
+  hasDaemonRun: boolean;
+  /** What the ERP offered in the last day and the service does not have, or not completely. */
+  issues: readonly PushIssue[];
+  /** The tables whose drift is above the limit. */
+  drifted: readonly TableDrift[];
+  configError: string | null;
+  config: Pick<Config, 'erp' | 'jobs'>;
+  /** Names of the push jobs. */
+  pushes: readonly string[];
+}
+
+const ORDER: readonly Reason['health'][] = ['failing', 'late', 'attention', 'never ran'];
+
+/** The worst first. */
+export const healthReasons = (facts: ReasonFacts): Reason[] =>
+  [
+    ...facts.jobs.flatMap(jobReasons),
+    ...pushReasons(facts),
+    ...deadlineReasons(facts.deadline),
+    ...configReasons(facts),
+    ...driftReasons(facts),
+    ...quarantineReasons(facts),
+    ...daemonReasons(facts),
+  ].toSorted((a, b) => ORDER.indexOf(a.health) - ORDER.indexOf(b.health));
+
+const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
+
+function jobReasons(job: JobStatus): Reason[] {
+  const { name, health, enabled, paused, last_run, last_success_at } = job;
+  const about = { subject: `job ${name}`, place: `jobs/${name}` };
+  if (enabled && paused) {
+    const hint = `Resume it on the page, or with: npx roadbook jobs resume ${name}`;
+    return [{ ...about, code: 'job_paused', health: 'attention', text: `${name} is paused by a person`, hint }];
+  }
+  const success = last_success_at === null ? 'it has never succeeded' : `its last success was ${last_success_at}`;
+  if (health === 'failing') {
+    const runs = counted(job.failures_in_a_row, 'run');
+    const why = last_run?.error ?? 'its process ended during the run';
+    const text = `${name} is failing: ${why} (${runs} in a row, ${success})`;
+    return [{ ...about, code: 'job_failing', health, text, hint: 'See the error and its hint in the last run.' }];
+  }
+  if (health === 'late') {
+    const isPartial = last_run?.status === 'partial' && last_run.error !== null;
+    const why = isPartial ? `a part of its last run failed (${last_run.error})` : 'a scheduled run is missing';
+    const hint = isPartial ? 'See the error and its hint in the last run.' : 'Check that a daemon is running.';
+    return [{ ...about, code: 'job_late', health, text: `${name} is late: ${why}; ${success}`, hint }];
+  }
+  if (health !== 'never ran') return [];
+  return [{ ...about, code: 'job_never_ran', health, text: `${name} has not run yet`, hint: null }];
+}
+
+function pushReasons({ outbox, attention, issues, config, pushes }: ReasonFacts): Reason[] {
+  const needing = attention.map(({ reason, text, hint }) => ({
+    code: `push_${reason}`,
+    health: 'late' as const,
+    subject: `outbox ${reason}`,
+    text,
+    hint,
+    place: 'plans',
+  }));
+  const isReported = attention.some(({ reason }) => reason === 'unknown');
+  const unknown: Reason = {
+    code: 'push_unclear',
+    health: 'attention',
+    subject: 'outbox unclear',
+    text: `${counted(outbox.unknown, 'item')} sent without a clear answer; the next runs read back what became of ${outbox.unknown === 1 ? 'it' : 'them'}`,
+    hint: null,
+    place: 'plans/unknown',
+  };
+  const recent = issues.map(({ reason, text, hint }) => ({
+    code: `push_${reason}`,
+    health: 'attention' as const,
+    subject: `outbox ${reason}`,
+    text,
+    hint,
+    place: reason === 'rejected' ? 'plans/rejected' : 'plans',
+  }));
+  return [
+    ...needing,
+    ...(outbox.unknown > 0 && !isReported ? [unknown] : []),
+    ...recent,
+    ...pushes.flatMap((job) => feedReason(job, config)),
+  ];
+}
+
+/** A push job that the file does not list has no feed on purpose; plans are what Roadbook is for. */
+function feedReason(job: string, { erp, jobs }: ReasonFacts['config']): Reason[] {
+  const kind = job.slice('push-'.length).replaceAll('-', '_') as FeedKind;
+  const { enabled = false, isListed = false } = jobs[job] ?? {};
+  if (!enabled || !isListed || erp[kind] !== undefined) return [];
+  return [
+    {
+      code: 'push_without_feed',
+      health: 'attention',
+      subject: `feed ${kind}`,
+      text: `${job} is enabled, but the configuration has no feed for it: nothing is pushed`,
+      hint: `Add erp.${kind}, or set jobs.${job}.enabled to false.`,
+      place: 'config',
+    },
+  ];
+}
+
+function deadlineReasons(deadline: DeadlineStatus | null): Reason[] {
+  const missed = deadline?.missed.length ?? 0;
+  if (missed === 0) return [];
+  const text = `${counted(missed, 'plan that starts tomorrow is', 'plans that start tomorrow are')} not confirmed by ${deadline?.at}`;
+  const hint = 'npx roadbook status lists them; npx roadbook outbox list shows why';
+  return [{ code: 'deadline_missed', health: 'late', subject: 'deadline', text, hint, place: 'plans' }];
+}
+
+function configReasons({ configError }: ReasonFacts): Reason[] {
+  if (configError === null) return [];
+  const text = `The configuration file was rejected: ${configError}`;
+  const hint = 'Correct the file; until then the last valid configuration is in effect.';
+  return [{ code: 'config_rejected', health: 'attention', subject: 'config', text, hint, place: 'config' }];
+}
+
+function driftReasons({ drifted }: ReasonFacts): Reason[] {
+  if (drifted.length === 0) return [];
+  const parts = drifted.map(({ table, drifted, compared }) => `${drifted} of ${compared} verified rows of ${table}`);
+  const text = `${parts.join(', ')} differed from the service although their days are final`;
+  const hint = 'See bi_verification, or run: npx roadbook verify';
+  return [{ code: 'drift', health: 'late', subject: 'drift', text, hint, place: 'data' }];
+}
+
+function quarantineReasons({ quarantine }: ReasonFacts): Reason[] {
+  if (quarantine === 0) return [];
+  const text = `${counted(quarantine, 'invalid record is', 'invalid records are')} in quarantine and in no table`;
+  const hint = 'npx roadbook quarantine list shows the reasons';
+  const place = 'data/quarantine';
+  return [{ code: 'quarantine', health: 'attention', subject: 'quarantine', text, hint, place }];
+}
+
+function daemonReasons({ daemons, hasDaemonRun }: ReasonFacts): Reason[] {
+  const silent = daemons.filter(({ state }) => state === 'silent');
+  const about = { subject: 'daemon', place: 'overview' };
+  if (silent.length === daemons.length) {
+    const text = 'No daemon is alive: nothing is pulled or pushed';
+    return hasDaemonRun ? [{ ...about, code: 'no_daemon', health: 'failing', text, hint: 'npx roadbook start' }] : [];
+  }
+  if (silent.length === 0) return [];
+  const named = silent.map(({ host, pid }) => `${host} ${pid}`).join(', ');
+  const text = `${counted(silent.length, 'daemon makes', 'daemons make')} no heartbeat: ${named}`;
+  return [{ ...about, code: 'daemon_silent', health: 'attention', text, hint: 'Check the process and its machine.' }];
+}
