@@ -2,9 +2,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
+import { changesBetween } from '../../src/status/server/changes.ts';
 import { createLive, MOST_WATCHERS } from '../../src/status/server/live.ts';
 import { makeStatusPlace, type StatusPlace, WITH_TOKEN } from '../support/status-place.ts';
 
+const { applyChanges } = await import(new URL('../../src/status/page/changes.js', import.meta.url).href);
 const log = { warn: () => undefined } as never;
 
 function setUp(states: () => string) {
@@ -15,19 +17,23 @@ function setUp(states: () => string) {
     log,
     async read() {
       reads++;
-      return states();
+      return { jobs: [{ name: 'pull-events', health: states() }], rows: 7 };
     },
   });
   const watch = () => {
     const leave = new AbortController();
     const got: unknown[] = [];
     const done = (async () => {
-      for await (const text of live.watch(leave.signal)) got.push(text);
+      for await (const { event, data } of live.watch(leave.signal))
+        if (event !== 'alive') got.push(event === 'change' ? data.changes : data);
     })();
     return { got, done, leave: () => leave.abort() };
   };
   return { clock, live, watch, reads: () => reads };
 }
+
+const full = (health: string) => ({ jobs: [{ name: 'pull-events', health }], rows: 7 });
+const change = (health: string) => [[['jobs', 'pull-events', 'health'], health]];
 
 describe('live updates', () => {
   it('reach every watcher by one read, and only when something changed', async () => {
@@ -41,19 +47,26 @@ describe('live updates', () => {
     state = 'b';
     await clock.advance(2_000);
     for (const { got, leave, done } of watchers) {
-      expect(got).toEqual(['a', 'b']);
+      expect(got).toEqual([full('a'), change('b')]);
       leave();
       await done;
     }
     expect(reads()).toBe(4);
   });
 
-  it('send a heartbeat while nothing happens', async () => {
-    const { clock, watch } = setUp(() => 'a');
-    const { got, leave, done } = watch();
-    await clock.advance(30_000);
-    expect(got.filter((text) => text === undefined).length).toBeGreaterThanOrEqual(2);
-    leave();
+  it('say every 4 s that the daemon is alive, also while a read does not end', async () => {
+    const clock = createManualClock(0);
+    const read = [async () => full('a'), () => new Promise<object>(() => undefined)];
+    const live = createLive({ clock, log, read: () => (read.shift() ?? read[0]!)() });
+    const leave = new AbortController();
+    const got: unknown[] = [];
+    const done = (async () => {
+      for await (const { event, data } of live.watch(leave.signal)) got.push(event === 'alive' ? data.at : event);
+    })();
+    await turn();
+    for (let second = 0; second < 12; second++) await clock.advance(1_000);
+    expect(got).toEqual(['overview', ...['04', '08', '12'].map((at) => `1970-01-01T00:00:${at}.000Z`)]);
+    leave.abort();
     await done;
   });
 
@@ -72,7 +85,7 @@ describe('live updates', () => {
     expect(reads()).toBe(before);
     const second = watch();
     await clock.advance(1);
-    expect(second.got).toEqual(['b']);
+    expect(second.got).toEqual([full('b')]);
     live.close();
     await second.done;
   });
@@ -88,14 +101,14 @@ describe('live updates', () => {
     state = undefined;
     await clock.advance(6_000);
     const trouble = { words: expect.stringContaining('cannot be read'), since: '1970-01-01T00:00:02.000Z' };
-    expect(got).toEqual(['a', trouble]);
+    expect(got).toEqual([full('a'), trouble]);
     const late = watch();
     await turn();
     expect(late.got).toEqual([trouble]);
     late.leave();
     state = 'a';
     await clock.advance(2_000);
-    expect(got).toEqual(['a', trouble, 'a']);
+    expect(got).toEqual([full('a'), trouble, full('a')]);
     leave();
     await Promise.all([done, late.done]);
   });
@@ -104,9 +117,12 @@ describe('live updates', () => {
     const clock = createManualClock(0);
     const live = createLive({ clock, log, read: () => new Promise(() => undefined) });
     const leave = new AbortController();
-    const first = live.watch(leave.signal).next();
-    await clock.advance(20_000);
-    expect((await first).value).toMatchObject({ since: null });
+    const news = live.watch(leave.signal);
+    const first = (async () => {
+      for await (const each of news) if (each.event === 'trouble') return each.data;
+    })();
+    for (let second = 0; second < 20; second++) await clock.advance(1_000);
+    expect(await first).toMatchObject({ since: null });
     live.close();
   });
 
@@ -119,9 +135,25 @@ describe('live updates', () => {
     live.nudge();
     await turn();
     await turn();
-    expect(got).toEqual(['a', 'b']);
+    expect(got).toEqual([full('a'), change('b')]);
     leave();
     await done;
+  });
+});
+
+describe('changes', () => {
+  const run = (run_id: string) => ({ run_id, status: 'ok' });
+  it.each([
+    [{ a: 1, b: { c: null } }, { a: 1, b: { c: 2 } }, [[['b', 'c'], 2]]],
+    [{ a: 1, b: 2 }, { b: 2, d: null }, [[['a']], [['d'], null]]],
+    [{ l: [run('x'), run('y')] }, { l: [run('y'), run('z')] }, [[['l', 'x']], [['l', 'z'], run('z')]]],
+    [{ l: [run('x'), run('y')] }, { l: [run('y'), run('x')] }, [[['l'], [run('y'), run('x')]]]],
+    [{ l: [run('1')] }, { l: [run('1'), run('2')] }, [[['l'], [run('1'), run('2')]]]],
+    [{ l: [1, 2] }, { l: [2] }, [[['l'], [2]]]],
+    [{ l: [] }, { l: [] }, []],
+  ])('of %j to %j are the smallest, and the page makes the document of them', (before, after, changes) => {
+    expect(changesBetween(before, after)).toEqual(changes);
+    expect(applyChanges(before, changes)).toEqual(after);
   });
 });
 
@@ -129,7 +161,7 @@ describe('/api/live', () => {
   let place: StatusPlace;
   afterEach(() => place.close());
 
-  it('sends the overview as server-sent events, and the end of each run', async () => {
+  it('sends the overview as server-sent events, then the changes of each run and not the whole again', async () => {
     place = await makeStatusPlace();
     const answer = await fetch(`${place.url}/api/live`, { headers: WITH_TOKEN });
     expect(answer.headers.get('content-type')).toBe('text/event-stream');
@@ -145,7 +177,9 @@ describe('/api/live', () => {
     await until(/event: overview\ndata: \{.*\}\n\n/);
     await place.rig.run('pull-vehicles');
     await place.rig.clock.advance(2_000);
-    await until(/event: overview[\s\S]*event: overview\ndata: .*"status":"ok"/);
+    await until(/event: change\ndata: .*"status":"ok"/);
+    expect(text.match(/event: overview/g)).toHaveLength(1);
+    expect(answer.headers.get('content-encoding')).toBeNull();
     await reader.cancel();
   });
 

@@ -24,7 +24,7 @@ import { heartbeatOn, leaseManagerOn } from '../support/lease-manager.ts';
 import { metadataAt } from '../support/load-metadata.ts';
 import { entryIn } from '../support/outbox-samples.ts';
 import { CPFS } from '../support/push-samples.ts';
-import { ask, makeStatusPlace, type StatusPlace, TOKEN } from '../support/status-place.ts';
+import { ask, makeStatusPlace, type StatusPlace, TOKEN, WITH_TOKEN } from '../support/status-place.ts';
 
 let place: StatusPlace;
 afterEach(() => place.close());
@@ -554,6 +554,19 @@ describe('the server', () => {
       expect(headers['access-control-allow-origin']).toBeUndefined();
       expect(headers['set-cookie']).toBeUndefined();
     }
+  });
+
+  it('compresses what it sends, and knows its files again by their tag', async () => {
+    place = await makeStatusPlace();
+    const headers = { 'accept-encoding': 'gzip' };
+    for (const path of ['/api/overview', '/page/app.js', '/metrics'])
+      expect(
+        (await fetch(place.url + path, { headers: { ...headers, ...WITH_TOKEN } })).headers.get('content-encoding'),
+      ).toBe('gzip');
+    const etag = (await fetch(`${place.url}/page/app.js`, { headers })).headers.get('etag') ?? '';
+    expect((await fetch(`${place.url}/page/app.js`, { headers: { ...headers, 'if-none-match': etag } })).status).toBe(
+      304,
+    );
   });
 
   it('serves only its own files', async () => {

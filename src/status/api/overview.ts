@@ -11,8 +11,9 @@ const RECENT_RUNS = 30;
 type OverviewDependencies = Pick<StatusServerDependencies, 'engine' | 'jobs' | 'running'>;
 
 export async function overview({ document, readAt, unknownSince }: StatusFacts, dependencies: OverviewDependencies) {
+  const { at: _, ...lasting } = document;
   return {
-    ...document,
+    ...lasting,
     unknownSince,
     timezone: dependencies.running().config.timezone,
     jobs: await Promise.all(document.jobs.map((job) => overviewJob(job, dependencies))),

@@ -42,8 +42,8 @@ export async function order(path, body) {
   return (await opened(`/api/${path}`, options)).json();
 }
 
-/** The server sends a keep-alive more often than this; a connection that is silent for longer is dead. */
-const SILENCE_MS = 30_000;
+/** The server sends something every 4 s; a connection that is silent for longer than this is dead. */
+const SILENCE_MS = 10_000;
 
 /**
  * Server-sent events by fetch, because an EventSource cannot send the token. Yields `{event, data}`, and undefined for a

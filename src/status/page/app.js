@@ -1,5 +1,6 @@
 // The page: finds the view of the address, shows it, and updates it on each change that the server reports.
 import { forgetToken, live, token } from './api.js';
+import { applyChanges } from './changes.js';
 import { el, lay } from './dom.js';
 import { note } from './notes.js';
 import { obeyClicks, setUpToken } from './orders.js';
@@ -117,7 +118,8 @@ async function follow() {
           showTrouble(news.data);
           continue;
         }
-        const overview = news.data;
+        if (news.event === 'alive') continue;
+        const overview = news.event === 'change' ? applyChanges(state.live, news.data.changes) : news.data;
         showLink('live', 'ok');
         showTrouble();
         announce(overview);

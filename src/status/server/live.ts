@@ -1,14 +1,15 @@
 // One poll loop for all watchers. It runs while there is a watcher and notifies all of them of each change. A slow
-// watcher gets the newest state when it is ready; nothing is queued for it.
+// watcher gets the changes up to the newest state when it is ready; nothing is queued for it.
 
 import type { Log } from '../../core/log.ts';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
+import { type Change, changesBetween } from './changes.ts';
 
 export interface LiveDependencies {
   clock: Clock;
   log: Log;
-  /** The state as JSON text. The same text as before is not sent again. */
-  read(): Promise<string>;
+  /** The state, a JSON document. */
+  read(): Promise<object>;
 }
 
 /** The state cannot be read, so the state that was sent last is out of date. */
@@ -18,14 +19,16 @@ export interface Trouble {
   since: string | null;
 }
 
-type News = string | Trouble;
+/** What a watcher is sent. `alive` while nothing changes: a watcher that hears nothing for 10 s knows that the daemon hangs. */
+export type News =
+  | { event: 'overview'; data: object }
+  | { event: 'change'; data: { at: string; changes: Change[] } }
+  | { event: 'trouble'; data: Trouble }
+  | { event: 'alive'; data: { at: string } };
 
 export interface Live {
-  /**
-   * The current state, then each change. Trouble when a read fails. Undefined as a keep-alive, so that the stream is
-   * written to and a dead connection is noticed.
-   */
-  watch(signal: AbortSignal): AsyncGenerator<News | undefined>;
+  /** The current state in full, then the changes of it. After trouble, the state in full again. */
+  watch(signal: AbortSignal): AsyncGenerator<News>;
   watchers(): number;
   /** Reads the state now instead of at the next poll. */
   nudge(): void;
@@ -36,17 +39,16 @@ const EVERY_MS = 2_000;
 /** A read that takes longer than this counts as failed. */
 const SLOW_MS = 20_000;
 const TROUBLE = 'The warehouse cannot be read; run `roadbook doctor`';
-/** Polls without a change after which a keep-alive is sent. */
-const QUIET_POLLS = 7;
+/** Time without a change after which `alive` is sent, also while a read takes long. */
+const ALIVE_MS = 4_000;
 export const MOST_WATCHERS = 100;
 
 export function createLive({ clock, log, read }: LiveDependencies): Live {
   const closed = new AbortController();
   let turn = new AbortController();
-  let current: News | undefined;
+  let current: { state: object } | { trouble: Trouble } | undefined;
   let lastReadAt: string | null = null;
   let watchers = 0;
-  let keepAlives = 0;
   let isPolling = false;
   let isNudged = false;
   let waiting = Promise.withResolvers<void>();
@@ -56,20 +58,29 @@ export function createLive({ clock, log, read }: LiveDependencies): Live {
     waiting = Promise.withResolvers();
   };
 
-  async function readNews(): Promise<News> {
+  async function wokenOrQuiet(quietMs: number): Promise<void> {
+    const woken = new AbortController();
+    const quiet = clock.sleep(quietMs, woken.signal).catch(() => undefined);
+    await Promise.race([waiting.promise, quiet]);
+    woken.abort();
+  }
+
+  async function readState(): Promise<NonNullable<typeof current>> {
     try {
-      const text = await readWithTimeout();
+      const state = await readWithTimeout();
       lastReadAt = isoInstant(clock.now());
-      return text;
+      // The same object while nothing changes, so that watchers need not compare it.
+      if (current === undefined || 'trouble' in current) return { state };
+      return changesBetween(current.state, state).length === 0 ? current : { state };
     } catch (error) {
       // Trouble is sent once, when it begins.
-      if (typeof current === 'object') return current;
+      if (current !== undefined && 'trouble' in current) return current;
       log.warn({ err: error }, 'live state: read failed');
-      return { words: TROUBLE, since: lastReadAt };
+      return { trouble: { words: TROUBLE, since: lastReadAt } };
     }
   }
 
-  async function readWithTimeout(): Promise<string> {
+  async function readWithTimeout(): Promise<object> {
     const done = new AbortController();
     const timeout = clock.sleep(SLOW_MS, done.signal).then(() => {
       throw new Error(`no answer within ${SLOW_MS / 1_000} s`);
@@ -84,13 +95,9 @@ export function createLive({ clock, log, read }: LiveDependencies): Live {
 
   async function poll(): Promise<void> {
     isPolling = true;
-    for (let quiet = 0; watchers > 0 && !closed.signal.aborted; ) {
+    while (watchers > 0 && !closed.signal.aborted) {
       isNudged = false;
-      const news = await readNews();
-      const isNew = news !== current;
-      current = news;
-      quiet = isNew ? 0 : quiet + 1;
-      if (!isNew && quiet % QUIET_POLLS === 0) keepAlives += 1;
+      current = await readState();
       wakeWatchers();
       if (isNudged) continue;
       turn = new AbortController();
@@ -99,6 +106,13 @@ export function createLive({ clock, log, read }: LiveDependencies): Live {
     isPolling = false;
     // The next watcher may come much later and must not get this old state.
     current = undefined;
+  }
+
+  function newsOf(sent: typeof current, now: NonNullable<typeof current>): News {
+    if ('trouble' in now) return { event: 'trouble', data: now.trouble };
+    if (sent === undefined || 'trouble' in sent) return { event: 'overview', data: now.state };
+    const data = { at: isoInstant(clock.now()), changes: changesBetween(sent.state, now.state) };
+    return { event: 'change', data };
   }
 
   return {
@@ -113,22 +127,23 @@ export function createLive({ clock, log, read }: LiveDependencies): Live {
       wakeWatchers();
     },
     async *watch(signal) {
-      let sent: News | undefined;
-      let heard = keepAlives;
+      let sent: typeof current;
+      let sentMs = clock.monotonic();
       watchers += 1;
       signal.addEventListener('abort', wakeWatchers, { once: true });
       if (!isPolling) void poll();
       try {
         while (!signal.aborted && !closed.signal.aborted) {
-          if (sent !== current) {
-            sent = current;
-            yield sent;
-          } else if (heard !== keepAlives) {
-            heard = keepAlives;
-            yield undefined;
-          } else {
-            await waiting.promise;
+          const now = current;
+          const isQuiet = clock.monotonic() - sentMs >= ALIVE_MS;
+          if (now !== undefined && now !== sent) yield newsOf(sent, now);
+          else if (isQuiet) yield { event: 'alive', data: { at: isoInstant(clock.now()) } };
+          else {
+            await wokenOrQuiet(ALIVE_MS - (clock.monotonic() - sentMs));
+            continue;
           }
+          sent = now;
+          sentMs = clock.monotonic();
         }
       } finally {
         signal.removeEventListener('abort', wakeWatchers);

@@ -44,7 +44,8 @@ export function pageFiles(): (c: Context) => Response | undefined {
     const file = files.get(c.req.path === '/' ? '/page/index.html' : c.req.path);
     if (file === undefined) return undefined;
     const headers = { 'content-type': file.type, etag: file.etag, 'cache-control': 'no-cache' };
-    if (c.req.header('if-none-match') === file.etag) return c.body(null, 304, headers);
+    // A compressed answer has the weak form of the tag.
+    if (c.req.header('if-none-match')?.replace(/^W\//, '') === file.etag) return c.body(null, 304, headers);
     return c.body(file.body, 200, headers);
   };
 }

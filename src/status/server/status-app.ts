@@ -3,6 +3,7 @@
 import type { RequestListener } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
+import { compress } from 'hono/compress';
 import { streamSSE } from 'hono/streaming';
 import { actions } from '../api/actions.ts';
 import { config } from '../api/config.ts';
@@ -36,7 +37,7 @@ export function createStatusApp(dependencies: StatusAppDependencies): StatusApp 
   const { host } = dependencies;
   const facts = singleFlight(dependencies.readFacts);
   const metrics = createMetrics(dependencies, facts);
-  const readOverview = singleFlight(async () => JSON.stringify(await overview(await facts(), dependencies)));
+  const readOverview = singleFlight(async () => overview(await facts(), dependencies));
   const live = createLive({ ...dependencies, read: readOverview });
   const files = pageFiles();
   const token = createTokenAuth(dependencies);
@@ -46,6 +47,8 @@ export function createStatusApp(dependencies: StatusAppDependencies): StatusApp 
   const onError = answerError(dependencies);
   app.onError(onError);
   app.use(securityHeaders);
+  // Leaves the live stream alone: it has to be flushed event by event.
+  app.use(compress());
   app.use(rightHost(host));
   app.get('/livez', (c) => c.text('alive\n'));
   app.get('/readyz', async (c) => {
@@ -59,7 +62,7 @@ export function createStatusApp(dependencies: StatusAppDependencies): StatusApp 
   app.get('/api/*', token.reading);
   app.post('/api/*', token.acting);
   app.get('/api/status', async (c) => c.json((await facts()).document));
-  app.get('/api/overview', async (c) => c.body(await readOverview(), 200, { 'content-type': 'application/json' }));
+  app.get('/api/overview', async (c) => c.json(await readOverview()));
   app.get('/api/live', (c) => watch(c, live));
   app.post('/api/token', (c) => c.json({ subject: 'token', words: 'accepted' }));
   for (const view of [runs, plans, today, data, config]) app.route('/api', view(dependencies));
@@ -78,10 +81,7 @@ function watch(c: Context, live: Live): Response {
   return streamSSE(c, async (stream) => {
     const gone = new AbortController();
     stream.onAbort(() => gone.abort());
-    for await (const news of live.watch(gone.signal)) {
-      if (news === undefined) await stream.write(': alive\n\n');
-      else if (typeof news === 'string') await stream.writeSSE({ event: 'overview', data: news });
-      else await stream.writeSSE({ event: 'trouble', data: JSON.stringify(news) });
-    }
+    for await (const { event, data } of live.watch(gone.signal))
+      await stream.writeSSE({ event, data: JSON.stringify(data) });
   });
 }
