@@ -418,7 +418,7 @@ describe('an action', () => {
   it('with an invalid body is 400, with one that is too large 413', async () => {
     place = await makeStatusPlace();
     expect((await place.ask('POST', '/api/outbox/retry', { body: { kind: 1 } })).status).toBe(400);
-    const large = { kind: 'route_plans', code: 'x'.repeat(5_000) };
+    const large = { kind: 'route_plans', code: 'x'.repeat(140_000) };
     expect((await place.ask('POST', '/api/outbox/retry', { body: large })).status).toBe(413);
   });
 

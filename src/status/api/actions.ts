@@ -7,15 +7,17 @@ import { z } from 'zod';
 import { asRoadbookError } from '../../core/errors.ts';
 import { suggest } from '../../core/text/near-word.ts';
 import { isoInstant } from '../../core/time/clock.ts';
+import type { NamedJob } from '../../sync/job.ts';
 import { retryQuarantined } from '../../sync/pull/records/quarantine-retry.ts';
-import { type Action, act, actOnMany, assertAbsent, cancel, retry } from '../../sync/push/actions.ts';
+import { type Action, act, actOnMany, assertAbsent, cancel, previewMany, retry } from '../../sync/push/actions.ts';
 import { audited } from '../../warehouse/control/audit.ts';
 import { quarantined } from '../../warehouse/control/quarantine.ts';
-import { OUTBOX_STATES, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
-import { countEntries } from '../../warehouse/outbox/lists.ts';
+import { OUTBOX_STATES } from '../../warehouse/outbox/entry.ts';
+import { countEntries, type EntryFilter } from '../../warehouse/outbox/lists.ts';
 import { ApiError } from '../server/api-error.ts';
 import type { JobActions, StatusServerDependencies } from '../server/dependencies.ts';
-import { namedEntry } from './plans.ts';
+import { dayOf, knownDay } from './page-query.ts';
+import { namedEntry, subjectOf } from './plans.ts';
 
 const entryRequest = z.strictObject({
   kind: z.string(),
@@ -26,13 +28,20 @@ const entryRequest = z.strictObject({
   /** Retry: the person has checked that the service does not have the item. */
   not_there: z.boolean().default(false),
 });
-/** Many entries at once. Without `sure` the entries are only counted. */
-const manyRequest = z.strictObject({
-  states: z.array(z.enum(OUTBOX_STATES)).min(1),
-  kind: z.string().optional(),
-  code: z.string().optional(),
-  sure: z.boolean().default(false),
-});
+const entryName = z.strictObject({ kind: z.string(), code: z.string(), use: z.number().int().min(1).default(1) });
+/** Many entries at once, by a search or by name. Without `sure` the answer says what would happen to each. */
+const manyRequest = z
+  .strictObject({
+    states: z.array(z.enum(OUTBOX_STATES)).min(1).optional(),
+    kind: z.string().optional(),
+    code: z.string().optional(),
+    day: knownDay.optional(),
+    entries: z.array(entryName).min(1).max(500).optional(),
+    sure: z.boolean().default(false),
+    force: z.boolean().default(false),
+  })
+  // An empty search would mean every entry.
+  .refine(({ states, entries }) => states !== undefined || entries !== undefined);
 const quarantineRequest = z.strictObject({ id: z.string().regex(/^[0-9a-f]{32}$/) });
 
 interface RequestedAction {
@@ -44,7 +53,7 @@ interface RequestedAction {
 
 /** Routes under /api. `onDone` is called after each action. */
 export function actions(dependencies: StatusServerDependencies, onDone: () => void): Hono {
-  const { engine, clock, redactor, orders } = dependencies;
+  const { engine, clock, redactor, orders, running } = dependencies;
 
   async function carryOutAudited(c: Context, { action, subject, carryOut }: RequestedAction): Promise<Response> {
     const by = getConnInfo(c).remote.address ?? 'unknown';
@@ -63,7 +72,7 @@ export function actions(dependencies: StatusServerDependencies, onDone: () => vo
   const app = new Hono();
   for (const action of ['run', 'pause', 'resume'] as const satisfies (keyof JobActions)[]) {
     app.post(`/jobs/:job/${action}`, (c) => {
-      const job = knownJob(c.req.param('job'), dependencies);
+      const job = knownJob(c.req.param('job'), dependencies).name;
       return carryOutAudited(c, { action, subject: job, carryOut: () => orders[action](job) });
     });
   }
@@ -73,26 +82,30 @@ export function actions(dependencies: StatusServerDependencies, onDone: () => vo
     const carryOut = () => act(engine, entry, of(request), isoInstant(clock.now()));
     return carryOutAudited(c, { action, subject: subjectOf(entry), carryOut });
   }
-  async function onMany(c: Context, action: string, of: Action, doneWord: string) {
-    const { sure, ...search } = await body(c, manyRequest);
-    const entries = await engine.read((sql) => countEntries(sql, search));
-    if (!sure) return c.json({ entries });
+  async function onMany(c: Context, name: string, doneWord: string, of: (request: ManyRequest) => Action) {
+    const request = await body(c, manyRequest);
+    const filter = filterOf(request, running().config.timezone);
+    const action = of(request);
+    const entries = await engine.read((sql) => countEntries(sql, filter));
+    if (!request.sure) {
+      const preview = await previewMany(engine, filter, action, isoInstant(clock.now()));
+      return c.json({ entries, cut: entries > preview.length, preview });
+    }
     const carryOut = async () => {
-      const { done, skipped } = await actOnMany(engine, search, of, isoInstant(clock.now()));
+      const { done, skipped } = await actOnMany(engine, filter, action, isoInstant(clock.now()));
       const left = entries - done - skipped;
       const words = `${done} ${doneWord}, ${skipped} skipped because their state does not allow it`;
       return left > 0 ? `${words}, ${left} left: repeat the action.` : `${words}.`;
     };
-    return carryOutAudited(c, {
-      action: `${action} many`,
-      subject: redactor.redact(subjectOfMany(search)),
-      carryOut,
-    });
+    return carryOutAudited(c, { action: `${name} many`, subject: redactor.redact(subjectOfMany(request)), carryOut });
   }
   app.post('/outbox/retry', (c) => onEntry(c, 'retry', (request) => (request.not_there ? assertAbsent : retry)));
   app.post('/outbox/cancel', (c) => onEntry(c, 'cancel', ({ force }) => cancel({ isForced: force })));
-  app.post('/outbox/retry-many', (c) => onMany(c, 'retry', retry, 'retried'));
-  app.post('/outbox/cancel-many', (c) => onMany(c, 'cancel', cancel({ isForced: false }), 'cancelled'));
+  app.post('/outbox/retry-many', (c) => onMany(c, 'retry', 'retried', () => retry));
+  app.post('/outbox/assert-absent-many', (c) =>
+    onMany(c, 'assert absent', 'marked as not at the service', () => assertAbsent),
+  );
+  app.post('/outbox/cancel-many', (c) => onMany(c, 'cancel', 'cancelled', ({ force }) => cancel({ isForced: force })));
   app.post('/quarantine/retry', async (c) => {
     const { id } = await body(c, quarantineRequest);
     const rows = await quarantined(engine, { id }, 1);
@@ -110,24 +123,33 @@ export function actions(dependencies: StatusServerDependencies, onDone: () => vo
   return app;
 }
 
-const subjectOf = ({ kind, external_code, code_use }: OutboxEntry): string =>
-  `${kind}/${external_code}${code_use === 1 ? '' : ` (use ${code_use})`}`;
+type ManyRequest = z.output<typeof manyRequest>;
 
-const subjectOfMany = ({ states, kind, code }: Omit<z.output<typeof manyRequest>, 'sure'>): string =>
+const filterOf = ({ states, kind, code, day, entries }: ManyRequest, timezone: string): EntryFilter => ({
+  ...{ states, kind, code },
+  ...(day !== undefined && { starting: dayOf(day, timezone) }),
+  keys: entries?.map(({ kind, code, use }) => ({ kind, external_code: code, code_use: use })),
+});
+
+const subjectOfMany = ({ states, kind, code, day, entries }: ManyRequest): string =>
   [
-    `${states.join(', ')} entries`,
+    entries === undefined ? '' : `${entries.length} chosen `,
+    `${states === undefined ? '' : `${states.join(', ')} `}entries`,
     kind === undefined ? '' : ` of ${kind}`,
+    day === undefined ? '' : ` starting on ${day}`,
     code === undefined ? '' : ` with ${JSON.stringify(code)} in their code`,
   ].join('');
 
-function knownJob(name: string, { jobs }: StatusServerDependencies): string {
-  const names = jobs.map((job) => job.name);
-  if (names.includes(name)) return name;
+export function knownJob(name: string, { jobs }: Pick<StatusServerDependencies, 'jobs'>): NamedJob {
+  const job = jobs.find((each) => each.name === name);
+  if (job !== undefined) return job;
+  const names = jobs.map((each) => each.name);
   throw new ApiError(404, 'no_such_job', 'No job has this name', suggest(name, names) ?? 'See /api/status.');
 }
 
-const LARGEST_BODY = 4_096;
-const TOO_LARGE = 'The body is larger than 4 KiB or has no Content-Length';
+/** Enough for 500 names of entries. */
+const LARGEST_BODY = 131_072;
+const TOO_LARGE = 'The body is larger than 128 KiB or has no Content-Length';
 
 async function body<T>(c: Context, schema: z.ZodType<T>): Promise<T> {
   const length = c.req.header('content-length');

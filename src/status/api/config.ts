@@ -39,7 +39,7 @@ export function config({ engine, clock, running, refusedEdit, redactor, jobs }: 
 }
 
 /** Names of the job options that are durations: their schema turns a text such as `1h` into milliseconds. */
-function durationsOf(jobs: ConfigApiDependencies['jobs']): ReadonlySet<string> {
+export function durationsOf(jobs: ConfigApiDependencies['jobs']): ReadonlySet<string> {
   const names = jobs.flatMap(({ options }) =>
     Object.entries(options.shape).flatMap(([name, schema]) => {
       const parsed = (schema as { safeParse(value: unknown): { success: boolean; data?: unknown } }).safeParse('1h');
@@ -50,7 +50,7 @@ function durationsOf(jobs: ConfigApiDependencies['jobs']): ReadonlySet<string> {
 }
 
 /** The configuration as people write it in the file: snake_case names, durations as `6h`. */
-function asWritten(value: unknown, durations: ReadonlySet<string>, key = ''): unknown {
+export function asWritten(value: unknown, durations: ReadonlySet<string>, key = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => asWritten(item, durations));
   if (typeof value === 'object' && value !== null) {
     const { isListed: _, ...settings } = value as Record<string, unknown>;

@@ -74,17 +74,27 @@ const countByValue = (words: readonly string[]): Record<string, number> =>
       .map(([word, all]) => [word, all.length]),
   );
 
-/** The latest first. Stops that the office recorded by hand (M) are left out: their time is not that of the visit. */
+/**
+ * How late a stop is, in ms; null if it is not late. Stops that the office recorded by hand (M) are left out: their time is
+ * not that of the visit.
+ */
+export function lateness({ status, time_scheduled, executed_at }: DayStop, nowMs: number): number | null {
+  if (time_scheduled === null || status === 'M') return null;
+  const isOpen = status === null || status === 'P';
+  if (executed_at === null && !isOpen) return null;
+  const endMs = executed_at === null ? nowMs : Date.parse(executed_at);
+  const lateMs = endMs - Date.parse(time_scheduled);
+  return lateMs <= LATE_MS ? null : lateMs;
+}
+
+/** The latest first. */
 function lateStops(stops: readonly DayStop[], nowMs: number) {
   return stops
-    .flatMap(({ changed_at: _, ...stop }) => {
-      if (stop.time_scheduled === null || stop.status === 'M') return [];
-      const isOpen = stop.status === null || stop.status === 'P';
-      if (stop.executed_at === null && !isOpen) return [];
-      const endMs = stop.executed_at === null ? nowMs : Date.parse(stop.executed_at);
-      const lateMs = endMs - Date.parse(stop.time_scheduled);
-      if (lateMs <= LATE_MS) return [];
-      return [{ ...stop, time_scheduled: stop.time_scheduled, late_seconds: Math.round(lateMs / 1_000) }];
+    .flatMap((stop) => {
+      const lateMs = lateness(stop, nowMs);
+      if (lateMs === null) return [];
+      const { changed_at: _, ...shown } = stop;
+      return [{ ...shown, time_scheduled: stop.time_scheduled ?? '', late_seconds: Math.round(lateMs / 1_000) }];
     })
     .toSorted((a, b) => b.late_seconds - a.late_seconds);
 }

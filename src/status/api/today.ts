@@ -10,23 +10,24 @@ import {
   dayStops,
   lastSummaryDay,
   planPoints,
+  plansOnBothSides,
   vehicleDays,
 } from '../../warehouse/queries/delivery-day.ts';
+import { tableFreshnessOf } from '../health/status-document.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { dayChart, LATE_MS } from './day-chart.ts';
-import { query } from './page-query.ts';
+import { dayPlanRows } from './day-plans.ts';
+import { knownDay, query } from './page-query.ts';
 
 const MOST_VEHICLES = 20;
-
-/** Every warehouse can store the instants of these days. */
-const knownDay = z.iso.date().refine((day) => day >= '1970-01-01' && day < '2200-01-01');
+const MOST_PLANS = 2_000;
 
 const names = (list: readonly { name: string; code?: string; id?: number }[]): Record<string, string> =>
   Object.fromEntries(list.map(({ code, id, name }) => [String(code ?? id), name]));
 
-type TodayApiDependencies = Pick<StatusServerDependencies, 'engine' | 'clock' | 'running'>;
+type TodayApiDependencies = Pick<StatusServerDependencies, 'engine' | 'clock' | 'running' | 'jobs'>;
 
-export function today({ engine, clock, running }: TodayApiDependencies): Hono {
+export function today({ engine, clock, running, jobs }: TodayApiDependencies): Hono {
   const app = new Hono();
 
   app.get('/today', async (c) => {
@@ -57,6 +58,27 @@ export function today({ engine, clock, running }: TodayApiDependencies): Hono {
       picture: dayChart(stops, period, clock.now()),
       events: events.toSorted((a, b) => b.n - a.n),
       vehicles: { day: summaryDay, rows: await vehicleDays(engine, summaryDay, MOST_VEHICLES) },
+    });
+  });
+
+  app.get('/day', async (c) => {
+    const { config } = running();
+    const { day } = query(c, { day: knownDay.default(localDate(clock.now(), config.timezone)) });
+    const rows = dayPlanRows(await plansOnBothSides(engine, periodOf(day, config.timezone)), clock.now());
+    const { freshAt } = await tableFreshnessOf('route_plan', { config, jobs, engine });
+    return c.json({
+      day,
+      timezone: config.timezone,
+      late_after_seconds: LATE_MS / 1_000,
+      /** Until when the service was read; null if it was not read yet. */
+      read_until: freshAt,
+      steps: Object.fromEntries(
+        Map.groupBy(rows, ({ step }) => step)
+          .entries()
+          .map(([step, some]) => [step, some.length]),
+      ),
+      rows: rows.slice(0, MOST_PLANS),
+      cut: rows.length > MOST_PLANS,
     });
   });
 

@@ -10,7 +10,7 @@ import { type TableDrift, tableDrift } from '../../warehouse/control/verificatio
 import { type OutboxState, pushOutbox } from '../../warehouse/outbox/entry.ts';
 import { oldestUnknown, outboxCounts } from '../../warehouse/outbox/lists.ts';
 import { countRows, type RowCounts } from '../../warehouse/queries/row-counts.ts';
-import { tableFreshness } from '../../warehouse/queries/table-freshness.ts';
+import { type TableFreshness, tableFreshness } from '../../warehouse/queries/table-freshness.ts';
 import { baseTables } from '../../warehouse/schema/catalog.ts';
 import { type DaemonStatus, daemonStatuses } from './daemon-status.ts';
 import { type DeadlineStatus, deadlineStatus } from './deadline.ts';
@@ -133,8 +133,11 @@ export async function statusFacts(dependencies: StatusDependencies): Promise<Sta
   return { document, readAt, unknownSince };
 }
 
-async function tableStatus(name: string, dependencies: StatusDependencies) {
-  const { config, jobs, engine, clock, rowCounts } = dependencies;
+/** Until when the stalest part of the table is up to date; null if nothing was read yet. */
+export const tableFreshnessOf = (
+  name: string,
+  { config, jobs, engine }: Pick<StatusDependencies, 'config' | 'jobs' | 'engine'>,
+): Promise<TableFreshness> => {
   const fillers = jobs
     .filter(({ tables }) => tables.some((table) => table.name === name))
     .map((job) => {
@@ -145,7 +148,12 @@ async function tableStatus(name: string, dependencies: StatusDependencies) {
         partScopes: [scopes?.vehicle, scopes?.driver].filter((scope) => scope !== undefined),
       };
     });
-  const { lastChangeAt, freshAt } = await tableFreshness(engine, fillers);
+  return tableFreshness(engine, fillers);
+};
+
+async function tableStatus(name: string, dependencies: StatusDependencies) {
+  const { engine, clock, rowCounts } = dependencies;
+  const { lastChangeAt, freshAt } = await tableFreshnessOf(name, dependencies);
   const rows = await (rowCounts?.of(name) ?? countRows(engine, name));
   const seconds = freshAt === null ? null : Math.max(0, Math.round((clock.now() - Date.parse(freshAt)) / 1_000));
   const status: TableStatus = { name, rows, last_change_at: lastChangeAt, freshness_seconds: seconds };

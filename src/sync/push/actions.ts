@@ -153,6 +153,25 @@ const PAGE = 200;
 /** Limits one action, so that a person checks the result before acting on more. */
 const MOST = 10_000;
 
+/** Entries of a preview. */
+const MOST_PREVIEWED = 500;
+
+/** What the action would do to each entry; nothing is changed. `problem` says why the state does not allow it. */
+export async function previewMany(engine: Engine, filter: EntryFilter, action: Action, at: string) {
+  const found = await engine.read((sql) => searchEntries(sql, { ...filter, limit: MOST_PREVIEWED }));
+  return found.map((entry) => {
+    const { kind, external_code: code, code_use: use, state } = entry;
+    const about = { kind, code, use, state };
+    try {
+      const { entry: after, words } = action(entry, at);
+      return { ...about, becomes: after.state, words, problem: null, hint: null };
+    } catch (thrown) {
+      if (!(thrown instanceof Fatal)) throw thrown;
+      return { ...about, becomes: state, words: null, problem: thrown.message, hint: thrown.hint ?? null };
+    }
+  });
+}
+
 /** `skipped` are entries whose state does not allow the action, or that were changed at the same time. */
 export async function actOnMany(engine: Engine, filter: EntryFilter, action: Action, at: string) {
   const found = await engine.read((sql) => searchEntries(sql, { ...filter, limit: MOST }));

@@ -39,5 +39,9 @@ export async function audited<T>(
   }
 }
 
+/** Oldest first. */
+export const actionsOn = (engine: Pick<Engine, 'read'>, subject: string): Promise<AuditEntry[]> =>
+  engine.read((sql) => sql('sync_audit').where({ subject }).orderBy('id'));
+
 export const newestOrders = (engine: Pick<Engine, 'read'>, limit: number): Promise<AuditEntry[]> =>
   engine.read((sql) => sql('sync_audit').orderBy('id', 'desc').limit(limit));

@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import type { Engine } from '../engine.ts';
 import {
   type Attention,
+  type EntryKey,
   IS_CONFIRMED,
   IS_OPEN,
   IS_PARTIAL,
@@ -22,6 +23,10 @@ export interface EntryFilter {
   kind?: string;
   /** A part of the code. */
   code?: string;
+  /** The period of the entry starts in this one. */
+  starting?: Period;
+  /** Only these entries. */
+  keys?: readonly EntryKey[];
 }
 
 export interface EntrySearch extends EntryFilter {
@@ -46,10 +51,17 @@ export async function countEntries(sql: Knex, filter: EntryFilter): Promise<numb
   return Number(row?.n ?? 0);
 }
 
-function matching(sql: Knex, { states, kind, code }: EntryFilter): Knex.QueryBuilder {
+function matching(sql: Knex, { states, kind, code, starting, keys }: EntryFilter): Knex.QueryBuilder {
   const query = sql('push_outbox');
   if (states !== undefined) query.whereIn('state', [...states]);
   if (kind !== undefined) query.where({ kind });
+  if (starting !== undefined)
+    query.where('period_start', '>=', starting.start).where('period_start', '<', starting.end);
+  if (keys !== undefined)
+    query.whereIn(
+      ['kind', 'external_code', 'code_use'],
+      keys.map((key) => [key.kind, key.external_code, key.code_use]),
+    );
   if (code !== undefined) query.whereRaw("lower(external_code) like ? escape '!'", [`%${likeText(code)}%`]);
   return query;
 }

@@ -1,7 +1,9 @@
 // The deliveries of a local day for the page: the plans that start on that day, their stops with outcomes, the events and
 // the distances of the vehicles. Instants are compared as stored.
 import type { Knex } from 'knex';
+import { chunks } from '../../core/chunks.ts';
 import type { Engine } from '../engine.ts';
+import type { OutboxEntry } from '../outbox/entry.ts';
 import { isCustomerStop } from '../views/shared/stops.ts';
 
 type Reader = Pick<Engine, 'read'>;
@@ -42,25 +44,106 @@ export const dayPlans = (engine: Reader, day: DayPeriod): Promise<DayPlan[]> =>
       .select('id', 'external_code', 'status', 'vehicle_plate', 'date_time_start'),
   );
 
+const stopsOf = async (sql: Knex, plans: Knex.QueryBuilder | readonly number[]): Promise<DayStop[]> =>
+  sql('route_point as point')
+    .whereIn('route_plan_id', plans as Knex.QueryBuilder)
+    .whereNull('_missing_since')
+    .whereRaw(isCustomerStop('point'))
+    .select(
+      'id',
+      'route_plan_id',
+      'name',
+      'status',
+      'time_scheduled',
+      sql.raw('_changed_at as changed_at'),
+      sql.raw(
+        `(select max(return_date) from route_point_execution as done
+          where done.route_point_id = point.id and done._missing_since is null) as executed_at`,
+      ),
+    );
+
 export const dayStops = (engine: Reader, day: DayPeriod): Promise<DayStop[]> =>
+  engine.read((sql) => stopsOf(sql, plansOf(sql, day).select('id')));
+
+export interface EntryOfDay
+  extends Pick<
+    OutboxEntry,
+    | 'kind'
+    | 'external_code'
+    | 'code_use'
+    | 'state'
+    | 'attention'
+    | 'message'
+    | 'reasons'
+    | 'remote_id'
+    | 'origin'
+    | 'attempts'
+    | 'period_start'
+    | 'created_at'
+    | 'sent_at'
+    | 'confirmed_at'
+    | 'updated_at'
+    | 'told_at'
+  > {
+  /** The run that last sent the item or read it back; null if none did. */
+  run_id: string | null;
+}
+
+export interface PlanOfDay extends DayPlan {
+  vehicle_id: number | null;
+  user_name: string | null;
+  date_time_end: string | null;
+  changed_at: string;
+  run_id: string;
+  missing_since: string | null;
+}
+
+const ENTRY_COLUMNS = [
+  ...['kind', 'external_code', 'code_use', 'state', 'attention', 'message', 'reasons', 'remote_id', 'origin'],
+  ...['attempts', 'period_start', 'created_at', 'sent_at', 'confirmed_at', 'updated_at', 'told_at'],
+];
+
+const LAST_RUN = `(select attempt.run_id from push_attempt as attempt where attempt.kind = entry.kind
+  and attempt.external_code = entry.external_code and attempt.code_use = entry.code_use
+  and attempt.run_id is not null order by attempt.number desc limit 1) as run_id`;
+
+const IDS_AT_ONCE = 500;
+
+async function inChunks<T, Row>(some: readonly T[], read: (some: T[]) => Promise<Row[]>): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const chunk of chunks(some, IDS_AT_ONCE)) rows.push(...(await read([...chunk])));
+  return rows;
+}
+
+/** The plans of a day on both sides: offered by the ERP, at the service, or both. Each side also by what the other refers to. */
+export const plansOnBothSides = (engine: Reader, { from, to }: DayPeriod) =>
   engine.read(async (sql) => {
-    const stops = await sql('route_point as point')
-      .whereIn('route_plan_id', plansOf(sql, day).select('id'))
-      .whereNull('_missing_since')
-      .whereRaw(isCustomerStop('point'))
-      .select(
-        'id',
-        'route_plan_id',
-        'name',
-        'status',
-        'time_scheduled',
-        sql.raw('_changed_at as changed_at'),
-        sql.raw(
-          `(select max(return_date) from route_point_execution as done
-            where done.route_point_id = point.id and done._missing_since is null) as executed_at`,
-        ),
+    const entries = (): Knex.QueryBuilder =>
+      sql('push_outbox as entry')
+        .where({ kind: 'route_plans' })
+        .select(...ENTRY_COLUMNS, sql.raw(LAST_RUN));
+    const plans = (): Knex.QueryBuilder =>
+      sql('route_plan as plan').select(
+        ...['id', 'external_code', 'status', 'vehicle_id', 'vehicle_plate', 'user_name'],
+        ...['date_time_start', 'date_time_end'],
+        sql.raw('_changed_at as changed_at, _run_id as run_id, _missing_since as missing_since'),
       );
-    return stops as DayStop[];
+    const offered: EntryOfDay[] = await entries().where('period_start', '>=', from).where('period_start', '<', to);
+    const listed: PlanOfDay[] = await plans()
+      .where('date_time_start', '>=', from)
+      .where('date_time_start', '<', to)
+      .whereNull('_missing_since');
+    const known = new Set(listed.map(({ id }) => id));
+    const elsewhere = offered.flatMap(({ remote_id: id }) => (id === null || known.has(id) ? [] : [id]));
+    const owned = new Set(offered.map(({ remote_id }) => remote_id));
+    const unowned = listed.map(({ id }) => id).filter((id) => !owned.has(id));
+    offered.push(...(await inChunks<number, EntryOfDay>(unowned, (ids) => entries().whereIn('remote_id', ids))));
+    listed.push(...(await inChunks<number, PlanOfDay>(elsewhere, (ids) => plans().whereIn('id', ids))));
+    const stops = await inChunks<number, DayStop>(
+      listed.map(({ id }) => id),
+      (ids) => stopsOf(sql, ids),
+    );
+    return { entries: offered, plans: listed, stops };
   });
 
 export const dayEvents = (engine: Reader, { from, to }: DayPeriod): Promise<{ event_category: number; n: number }[]> =>

@@ -1,0 +1,58 @@
+// The plans of a local day, one row each: what the ERP offered and what the service has of it. Pure.
+import { reasonsOf } from '../../warehouse/outbox/entry.ts';
+import type { DayStop, EntryOfDay, PlanOfDay } from '../../warehouse/queries/delivery-day.ts';
+import { lateness } from './day-chart.ts';
+
+/** `received`: not sent yet; `in`: at the service; `foreign`: at the service, and not offered by the ERP. */
+const STEPS = {
+  ready: 'received',
+  sending: 'received',
+  confirmed: 'in',
+  unknown: 'unknown',
+  rejected: 'rejected',
+  cancelled: 'cancelled',
+} as const;
+
+export interface BothSides {
+  entries: readonly EntryOfDay[];
+  plans: readonly PlanOfDay[];
+  stops: readonly DayStop[];
+}
+
+export function dayPlanRows({ entries, plans, stops }: BothSides, nowMs: number) {
+  const byId = new Map(plans.map((plan) => [plan.id, plan]));
+  const byPlan = Map.groupBy(stops, ({ route_plan_id }) => route_plan_id);
+  const owned = new Set(entries.map(({ remote_id }) => remote_id));
+  const shownPlan = (plan: PlanOfDay | undefined) =>
+    plan === undefined ? null : { ...plan, ...progress(byPlan.get(plan.id) ?? [], nowMs) };
+  const rows = [
+    ...entries.map((entry) => ({
+      code: entry.external_code as string | null,
+      step: STEPS[entry.state] as (typeof STEPS)[keyof typeof STEPS] | 'foreign',
+      start: entry.period_start,
+      entry: { ...entry, reasons: reasonsOf(entry) },
+      plan: entry.remote_id === null ? null : shownPlan(byId.get(entry.remote_id)),
+    })),
+    ...plans
+      .filter(({ id }) => !owned.has(id))
+      .map((plan) => ({
+        code: plan.external_code,
+        step: 'foreign' as const,
+        start: plan.date_time_start,
+        entry: null,
+        plan: shownPlan(plan),
+      })),
+  ];
+  const order = ({ start, code }: (typeof rows)[number]): string => `${start} ${code}`;
+  return rows.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
+}
+
+const DONE: readonly (string | null)[] = ['R', 'E', 'M'];
+
+/** Of the stops at customers. */
+const progress = (stops: readonly DayStop[], nowMs: number) => ({
+  stops: stops.length,
+  stops_done: stops.filter(({ status }) => DONE.includes(status)).length,
+  stops_returned: stops.filter(({ status }) => status === 'D').length,
+  stops_late: stops.filter((stop) => lateness(stop, nowMs) !== null).length,
+});

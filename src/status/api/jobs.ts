@@ -1,0 +1,78 @@
+// One job: its state, options, tables, and its last runs as equal cells; the text for a ticket.
+import { hostname } from 'node:os';
+import { Hono } from 'hono';
+import { publicConfig } from '../../config/secrets.ts';
+import { latestRuns, type RunRow } from '../../warehouse/control/runs.ts';
+import { schedulePreview } from '../capacity/schedule-preview.ts';
+import type { JobStatus } from '../health/job-status.ts';
+import type { StatusFacts } from '../health/status-document.ts';
+import type { StatusServerDependencies } from '../server/dependencies.ts';
+import { knownJob } from './actions.ts';
+import { asWritten, durationsOf } from './config.ts';
+
+const CELLS = 60;
+
+type JobsApiDependencies = Pick<
+  StatusServerDependencies,
+  'engine' | 'clock' | 'running' | 'jobs' | 'redactor' | 'version'
+>;
+
+export function jobs(dependencies: JobsApiDependencies, facts: () => Promise<StatusFacts>): Hono {
+  const { engine, clock, running, redactor } = dependencies;
+  const app = new Hono();
+  app.get('/jobs/:job', async (c) => {
+    const { name, meaning, tables } = knownJob(c.req.param('job'), dependencies);
+    const { document, readAt } = await facts();
+    const status = document.jobs.find((each) => each.name === name) as JobStatus;
+    const runs = await latestRuns(engine, name, CELLS);
+    const failed = runs.find(({ error }) => error !== null);
+    const { enabled, paused, schedule: cron, timezone } = status;
+    return c.json({
+      ...status,
+      meaning,
+      options: asWritten(publicConfig(running().config).jobs[name]?.options ?? {}, durationsOf(dependencies.jobs)),
+      days: enabled && !paused ? schedulePreview({ cron, timezone }, clock.now()) : [],
+      tables: document.tables
+        .filter((table) => tables.some((each) => each.name === table.name))
+        .map((table) => ({ ...table, read_at: readAt[table.name] ?? null })),
+      reasons: document.reasons.filter(({ subject }) => subject === `job ${name}`),
+      last_error: failed === undefined ? null : errorOf(failed),
+      incident: redactor.redact(incidentText(dependencies.version, status, failed)),
+      /** Oldest first. */
+      runs: runs.map(cellOf).toReversed(),
+    });
+  });
+  return app;
+}
+
+const errorOf = ({ run_id, started_at, error_code, error, error_hint }: RunRow) => ({
+  run_id,
+  at: started_at,
+  code: error_code,
+  message: error,
+  hint: error_hint,
+});
+
+const cellOf = (run: RunRow) => ({
+  ...run,
+  seconds: run.finished_at === null ? null : (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1_000,
+  rows: Math.max(run.inserted + run.updated, run.sent),
+});
+
+/** For a ticket: facts only, one on each line. */
+const incidentText = (version: string, job: JobStatus, failed: RunRow | undefined): string =>
+  [
+    `Roadbook ${version} on ${hostname()}: ${job.name} is ${job.health}`,
+    `Schedule: ${job.schedule} (${job.timezone})${job.paused ? ', paused' : ''}`,
+    `Last success: ${job.last_success_at ?? 'never'}`,
+    ...(job.failing_since === null
+      ? []
+      : [`Failing since: ${job.failing_since}, runs in a row: ${job.failures_in_a_row}`]),
+    ...(failed === undefined
+      ? []
+      : [
+          `Last error: ${failed.error} (${failed.error_code})`,
+          ...(failed.error_hint === null ? [] : [`Try: ${failed.error_hint}`]),
+          `Run: ${failed.run_id}, started ${failed.started_at}`,
+        ]),
+  ].join('\n');

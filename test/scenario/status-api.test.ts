@@ -1,0 +1,133 @@
+// What the page asks for: the plans of a day, one job, actions on many entries and their preview, the story of one entry.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
+import { entryIn } from '../support/outbox-samples.ts';
+import { makeWorkingDay } from '../support/status-day.ts';
+import { makeStatusPlace, type StatusPlace } from '../support/status-place.ts';
+
+let place: StatusPlace;
+beforeAll(async () => {
+  place = await makeWorkingDay();
+});
+afterAll(() => place.close());
+
+const get = async (path: string) => (await place.ask('GET', `/api/${path}`)).json;
+const post = async (path: string, body: object) => (await place.ask('POST', `/api/${path}`, { body })).json;
+
+describe('/api/day', () => {
+  it('has one row for each plan, with both sides of it', async () => {
+    // The pull reads back what the push has sent.
+    await place.rig.run('pull-route-plans', { since: '4d' });
+    const { rows, steps, read_until } = await get('day?day=2026-03-11');
+    const [truth] = await place.rig.rows(
+      `select count(*) as n from push_outbox where kind = 'route_plans' and period_start like '2026-03-11%'`,
+    );
+    const offered = rows.filter(({ entry }: { entry: unknown }) => entry !== null);
+    expect(offered).toHaveLength(Number(truth?.n));
+    expect(read_until).toBe(new Date(place.rig.clock.now()).toISOString());
+    const [sent] = rows.filter(({ code }: { code: string }) => code === 'R-2026-03-11-1');
+    expect(sent).toMatchObject({
+      step: 'in',
+      entry: { state: 'confirmed', code_use: 1, run_id: expect.any(String) },
+      plan: { id: sent.entry.remote_id, stops: 1, stops_done: 0, stops_late: 0, missing_since: null },
+    });
+    expect(rows.find(({ code }: { code: string }) => code === 'R-2026-03-11-7')).toMatchObject({
+      step: 'unknown',
+      plan: null,
+    });
+    expect(rows.find(({ step }: { step: string }) => step === 'rejected').entry.reasons).toHaveLength(2);
+    expect(steps).toMatchObject({ in: 6, unknown: 1, rejected: 1 });
+  });
+
+  it('counts stops as the warehouse does, and shows plans that the ERP did not offer', async () => {
+    const { rows } = await get('day?day=2026-03-10');
+    const truth = await place.rig.rows(
+      `select plan_id as id, stops, stops_done, stops_returned from bi_route_plan
+       where planned_start_at >= '2026-03-10T03:00' and planned_start_at < '2026-03-11T03:00' order by 1`,
+    );
+    expect(truth.length).toBeGreaterThan(0);
+    const foreign = rows.filter(({ step }: { step: string }) => step === 'foreign');
+    const shown = foreign.map(({ plan }: { plan: Record<string, unknown> }) => ({
+      ...{ id: plan.id, stops: plan.stops, stops_done: plan.stops_done, stops_returned: plan.stops_returned },
+    }));
+    expect(shown.toSorted((a: { id: number }, b: { id: number }) => a.id - b.id)).toEqual(truth);
+  });
+
+  it('says that the service was not read yet', async () => {
+    const fresh = await makeStatusPlace();
+    expect((await fresh.ask('GET', '/api/day')).json).toMatchObject({ read_until: null, rows: [] });
+    await fresh.close();
+  });
+});
+
+describe('/api/jobs/<job>', () => {
+  it('has cells, the last error with its hint, and a text for a ticket', async () => {
+    const job = await get('jobs/return-executions');
+    expect(job).toMatchObject({
+      health: 'failing',
+      failures_in_a_row: 1,
+      last_error: { run_id: 'f00d', code: 'erp_unreachable', hint: expect.stringContaining('Check erp') },
+      reasons: [{ code: 'job_failing' }],
+    });
+    expect(job.incident).toContain('runs in a row: 1\nLast error: The folder of the ERP cannot be written');
+    const events = await get('jobs/pull-events');
+    expect(events).toMatchObject({ options: { lookback: '6h' }, tables: [{ name: 'event' }], failures_in_a_row: 0 });
+    expect(events.runs).toHaveLength(60);
+    expect(events.runs.at(-1)).toMatchObject({ status: 'ok', seconds: expect.any(Number) });
+    expect((await place.ask('GET', '/api/jobs/pull-event')).status).toBe(404);
+  });
+});
+
+describe('the outbox', () => {
+  it('is searched by day and states', async () => {
+    const codes = async (search: string) =>
+      (await get(`outbox?${search}`)).rows.map(({ external_code }: { external_code: string }) => external_code);
+    expect(await codes('day=2026-03-10&state=unknown,rejected')).toEqual(['R-2026-03-10-9']);
+    expect(await codes('day=2026-03-11&state=unknown')).toEqual(['R-2026-03-11-7']);
+    expect((await place.ask('GET', '/api/outbox?state=gone')).status).toBe(400);
+  });
+
+  it('previews an action on many entries one by one, changes nothing, then does what it said', async () => {
+    const at = new Date(place.rig.clock.now()).toISOString();
+    const states = ['rejected', 'confirmed', 'unknown'] as const;
+    const made = states.map((state) =>
+      entryIn(state, { external_code: `M-${state}`, remote_key: `M-${state}`, unknown_since: at, remote_id: null }),
+    );
+    await place.rig.engine.write((tx) => storeEntries(tx, made));
+    const entries = made.map(({ kind, external_code: code }) => ({ kind, code }));
+    const stored = () => place.rig.rows(`select external_code, state, revision from push_outbox order by 1, 2`);
+    const before = await stored();
+    const { preview } = await post('outbox/cancel-many', { entries });
+    expect(await stored()).toEqual(before);
+    const would = Object.fromEntries(preview.map((row: Record<string, string>) => [row.code, row.becomes]));
+    expect(would).toEqual({ 'M-rejected': 'cancelled', 'M-confirmed': 'confirmed', 'M-unknown': 'unknown' });
+    expect(preview.find(({ code }: { code: string }) => code === 'M-unknown')).toMatchObject({
+      problem: expect.stringContaining('may be at the service'),
+      hint: expect.any(String),
+    });
+    expect((await post('outbox/cancel-many', { entries, sure: true })).words).toContain('1 cancelled, 2 skipped');
+    const after = await place.rig.rows(`select external_code, state from push_outbox where external_code like 'M-%'`);
+    expect(Object.fromEntries(after.map((row) => [row.external_code, row.state]))).toEqual(would);
+    const absent = await post('outbox/assert-absent-many', { entries: [entries[2]], sure: true });
+    expect(absent.words).toContain('1 marked as not at the service');
+    expect((await place.ask('POST', '/api/outbox/cancel-many', { body: { sure: true } })).status).toBe(400);
+  });
+
+  it('tells the story of an entry: attempts, actions of people, and both records side by side', async () => {
+    const { remote_id } = (await get('outbox/entry?kind=route_plans&code=R-2026-03-11-2')) as { remote_id: number };
+    await post('outbox/retry', { kind: 'route_plans', code: 'R-2026-03-11-2' });
+    const payload = JSON.stringify({
+      data: { route_points: [{ name: 'Ana Lima', order: 1, secret: 'x' }] },
+      options: {},
+    });
+    await place.rig.engine.write(({ sql }) =>
+      sql('push_outbox').where({ external_code: 'R-2026-03-11-2' }).update({ payload }),
+    );
+    const story = await get('outbox/entry?kind=route_plans&code=R-2026-03-11-2');
+    expect(story.actions).toMatchObject([{ action: 'retry', outcome: expect.stringContaining('nothing to retry') }]);
+    expect(story.content.stops).toMatchObject([{ name: 'Ana Lima', order: 1 }]);
+    expect(JSON.stringify(story)).not.toContain('secret');
+    expect(story.remote.plan).toMatchObject({ id: remote_id, external_code: 'R-2026-03-11-2' });
+    expect(story.remote.stops).toHaveLength(2);
+  });
+});
