@@ -92,13 +92,16 @@ export function configDeclarations(jobs: readonly NamedJob[]): ConfigDeclaration
 /** Which job fills which table, by the current settings. */
 export const tableJobs = (jobs: readonly NamedJob[], config: Pick<Config, 'jobs'>): TableJob[] =>
   jobs.flatMap(({ name, tables, scopes }) => {
-    const { counted = '%', vehicle, driver } = scopes?.(config.jobs[name]?.options ?? {}) ?? {};
+    const options = config.jobs[name]?.options ?? {};
+    const { counted = '%', vehicle, driver } = scopes?.(options) ?? {};
+    const lookbacks = [options.lookback, options.daily_lookback].filter((ms) => typeof ms === 'number');
     return tables.map((table) => ({
       table_name: table.name,
       job: name,
       scopes: counted,
       vehicle_scope: vehicle ?? null,
       driver_scope: driver ?? null,
+      reread_seconds: lookbacks.length === 0 ? null : Math.max(...lookbacks) / 1_000,
     }));
   });
 

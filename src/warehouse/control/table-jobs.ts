@@ -1,6 +1,6 @@
 // Stores which job fills which table, because the view bi_freshness cannot read the configuration. Written only if it differs.
 import type { Engine } from '../engine.ts';
-import { controlTable, text } from '../schema/table.ts';
+import { controlTable, integer, text } from '../schema/table.ts';
 
 export const tableJob = controlTable({
   name: 'table_job',
@@ -16,11 +16,12 @@ export const tableJob = controlTable({
     driver_scope: text(
       'The scope of the drivers of one vehicle, `%` for its id; null if the job does not read by driver.',
     ),
+    reread_seconds: integer('How long after its end the job still reads a day again; null if it does not read days.'),
   },
 });
 
 export type TableJob = Record<'table_name' | 'job' | 'scopes', string> &
-  Record<'vehicle_scope' | 'driver_scope', string | null>;
+  Record<'vehicle_scope' | 'driver_scope', string | null> & { reread_seconds?: number | null };
 
 export async function fillTableJobs(engine: Engine, wanted: readonly TableJob[]): Promise<void> {
   const stored: TableJob[] = await engine.read((sql) => sql('table_job').select(...COLUMNS));
@@ -31,7 +32,7 @@ export async function fillTableJobs(engine: Engine, wanted: readonly TableJob[])
   });
 }
 
-const COLUMNS = ['table_name', 'job', 'scopes', 'vehicle_scope', 'driver_scope'] as const;
+const COLUMNS = ['table_name', 'job', 'scopes', 'vehicle_scope', 'driver_scope', 'reread_seconds'] as const;
 
 const sortedText = (rows: readonly TableJob[]): string =>
   JSON.stringify(rows.map((row) => COLUMNS.map((column) => row[column]).join('\n')).sort());

@@ -19,7 +19,7 @@ const lastRead = (scope: string): string => `(
     where ${scope})`;
 
 /** Seconds after the end of a day within which 99 of 100 rows had their last change. */
-function arrivalLag(subject: string, { secondsBetween, addSeconds }: Dialect): string {
+export function arrivalLag(subject: string, { secondsBetween, addSeconds }: Dialect): string {
   const latest = lastRead('true');
   const late = secondsBetween('watched_day.end_at', 'watched._changed_at');
   // The bound on the day is for the index; the ends of the days decide.

@@ -1,0 +1,91 @@
+// One row per local day and fact table: whether the day has been read, and whether it will be read again. It says nothing
+// about rows: a day that was read and has none is as final as any other.
+import { isUnread } from '../queries/unread-vehicles.ts';
+import type { Dialect } from '../schema/dialect.ts';
+import { boolean, date, instant, text, view } from '../schema/view.ts';
+import { arrivalLag } from './shared/day-figures.ts';
+
+/** The tables whose records belong to a day. Tables of their parts, such as route_point, are read with them. */
+const FACT_TABLES = ['checklist', 'daily_summary', 'event', 'itinerary', 'route_plan'];
+const DAYS = 400;
+
+/** The driver's or the vehicle's figures, whichever change for longer; the same lag as in the views of vehicle and driver days. */
+function reread(dialect: Dialect): string {
+  const [vehicle, driver] = [arrivalLag('vehicle', dialect), arrivalLag('driver', dialect)];
+  return `(case when filler.table_name <> 'daily_summary' then coalesce(filler.reread_seconds, 0)
+      when ${vehicle} > ${driver} then ${vehicle} else ${driver} end)`;
+}
+
+/** Since when a vehicle is known that was not read yet, or whose drivers were not read yet. */
+const UNREAD_SINCE = `(select min(vehicle._first_seen_at) from vehicle
+      where ${['filler.vehicle_scope', 'filler.driver_scope']
+        .map((scope) => `(${scope} is not null and ${isUnread('filler.job', scope)})`)
+        .join(' or ')})`;
+
+/**
+ * `expected`: the scopes whose reading began by that day; `covered`: those of them that have read its first instant;
+ * `reached`: until when all of these have read without a gap; `gaps`: those that have read on after a gap in the day.
+ */
+const from = (dialect: Dialect): string => `
+from (
+  select calendar.day, calendar.begin_at, calendar.end_at, filler.table_name, filler.unread_since, filler.reread,
+    count(history.scope) as expected, count(read.scope) as covered,
+    min(read.end_at) as reached, min(read.covered_at) as read_at,
+    count(case when read.end_at < calendar.end_at and history.until > read.end_at then 1 end) as gaps
+  from local_day as calendar
+  cross join (
+    select filler.table_name, filler.job, filler.scopes, ${UNREAD_SINCE} as unread_since, ${reread(dialect)} as reread
+    from table_job as filler where filler.table_name in (${FACT_TABLES.map((name) => `'${name}'`).join(', ')})
+    group by filler.table_name, filler.job, filler.scopes, filler.vehicle_scope, filler.driver_scope,
+      filler.reread_seconds) as filler
+  left join (
+    select covered.job, covered.scope, min(covered.begin_at) as since, max(covered.end_at) as until
+    from sync_coverage as covered group by covered.job, covered.scope) as history
+    on history.job = filler.job and history.scope like filler.scopes and history.since <= calendar.begin_at
+  left join sync_coverage as read on read.job = history.job and read.scope = history.scope
+    and read.begin_at <= calendar.begin_at and read.end_at > calendar.begin_at
+  where calendar.begin_at <= ${dialect.now}
+    and calendar.end_at > ${dialect.addSeconds(dialect.now, String(-DAYS * 86_400))}
+  group by calendar.day, calendar.begin_at, calendar.end_at, filler.table_name, filler.unread_since, filler.reread) as reading`;
+
+const IS_READ = `(reading.covered > 0 and reading.covered = reading.expected
+      and (reading.unread_since is null or reading.unread_since >= reading.end_at))`;
+const isFinal = ({ addSeconds }: Dialect): string =>
+  `(${IS_READ} and reading.gaps = 0 and reading.reached >= ${addSeconds('reading.end_at', 'reading.reread')})`;
+const isHole = ({ now }: Dialect): string =>
+  `(reading.end_at <= ${now} and not ${IS_READ} or reading.covered > 0 and reading.gaps > 0)`;
+
+export const biDayStatus = view({
+  name: 'bi_day_status',
+  meaning:
+    'One row per local day of the last 400 and fact table: final, provisional or a hole. Independent of whether the day has rows.',
+  key: ['day', 'table_name'],
+  tables: {},
+  columns: {
+    day: date('Local day.', 'reading.day'),
+    table_name: text(
+      'checklist, daily_summary, event, itinerary or route_plan; tables of their parts are read with them.',
+      'reading.table_name',
+    ),
+    status: text(
+      'final: read completely, and no scheduled run reads the day again; provisional: still being read; hole: the day is over, and not all of it was read.',
+      (dialect) =>
+        `case when ${isHole(dialect)} then 'hole' when ${isFinal(dialect)} then 'final' else 'provisional' end`,
+    ),
+    is_final: boolean('True if status is final.', (dialect) => `(${isFinal(dialect)} and not ${isHole(dialect)})`),
+    read_until: instant(
+      'Until when the day has been read without a gap, UTC; its end if all of it has been; null if a part, such as a vehicle, has not been read at all.',
+      `case when ${IS_READ} then case when reading.reached < reading.end_at then reading.reached else reading.end_at end end`,
+    ),
+    last_read_at: instant(
+      'When the part of the table that was read longest ago was read, UTC; null if read_until is null.',
+      `case when ${IS_READ} then reading.read_at end`,
+    ),
+    expected_final_at: instant(
+      'When the day becomes final if the runs keep up, UTC; null if it is final or a hole.',
+      (dialect) =>
+        `case when not ${isFinal(dialect)} and not ${isHole(dialect)} then ${dialect.addSeconds('reading.end_at', 'reading.reread')} end`,
+    ),
+  },
+  from,
+});

@@ -1,0 +1,93 @@
+// Which days are final, by what was read and not by the rows of the day: the same on every engine.
+import { afterAll, describe, expect, it } from 'vitest';
+import { fillTableJobs } from '../../src/warehouse/control/table-jobs.ts';
+import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
+import { engineCases } from '../support/engines.ts';
+import { stopPostgres } from '../support/postgres.ts';
+import { openViews, query } from '../support/view-place.ts';
+
+afterAll(stopPostgres);
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+describe.each(engineCases)('bi_day_status on $name', (engineCase) => {
+  async function setUp() {
+    const place = await openViews(engineCase, 'UTC');
+    const today = new Date().setUTCHours(0, 0, 0, 0);
+    /** The instant that many days after the beginning of today, and that many hours. */
+    const at = (days: number, hours = 0): string => iso(today + days * DAY_MS + hours * HOUR_MS);
+    const day = (days: number): string => at(days).slice(0, 10);
+    const cover = (job: string, scope: string, from: string, to: string) =>
+      place.insert('sync_coverage', [{ job, scope, begin_at: from, end_at: to, covered_at: to, run_id: 'r' }]);
+    const scopes = { scopes: '%', vehicle_scope: null, driver_scope: null };
+    await fillTableJobs(place.engine, [
+      { table_name: 'route_plan', job: 'pull-route-plans', ...scopes, reread_seconds: 2 * 86_400 },
+      { table_name: 'checklist', job: 'pull-checklists', ...scopes, reread_seconds: 86_400 },
+      {
+        table_name: 'event',
+        job: 'pull-events',
+        scopes: '%',
+        vehicle_scope: 'vehicle %',
+        driver_scope: null,
+        reread_seconds: 86_400,
+      },
+      { table_name: 'vehicle', job: 'pull-vehicles', ...scopes },
+    ]);
+    const statusOf = async (table: string, days: readonly number[]) => {
+      const rows = await query(place.engine, `select * from bi_day_status where table_name = '${table}'`);
+      const found = new Map(rows.map((row) => [String(row.day).slice(0, 10), row]));
+      return days.map((each) => {
+        const row = found.get(day(each));
+        const instant = (value: unknown) => (value == null ? null : iso(Date.parse(value as string)));
+        return [row?.status, instant(row?.read_until), instant(row?.expected_final_at), Boolean(row?.is_final)];
+      });
+    };
+    return { place, at, cover, statusOf, today };
+  }
+
+  it('is final for a day that was read and has no rows, and a hole for one that was never read', async () => {
+    const { at, cover, statusOf } = await setUp();
+    await cover('pull-route-plans', 'plans', at(-10), at(-1, 5));
+    expect(await statusOf('route_plan', [-11, -10, -4, -3, -2, -1])).toEqual([
+      ['hole', null, null, false],
+      ['final', at(-9), null, true],
+      ['final', at(-3), null, true],
+      ['provisional', at(-2), at(0), false],
+      ['provisional', at(-1), at(1), false],
+      // Read in part, and no run since.
+      ['provisional', at(-1, 5), at(2), false],
+    ]);
+    // Nothing was read: yesterday is a hole, and today is not over.
+    expect(await statusOf('checklist', [-1, 0])).toEqual([
+      ['hole', null, null, false],
+      ['provisional', null, at(2), false],
+    ]);
+  });
+
+  it('shows a gap as a hole, and the days after it by themselves', async () => {
+    const { at, cover, statusOf } = await setUp();
+    await cover('pull-checklists', 'all', at(-9), at(-6, 10));
+    await cover('pull-checklists', 'all', at(-5, 3), at(-1));
+    expect((await statusOf('checklist', [-7, -6, -5, -4, -2])).map(([status]) => status)).toEqual([
+      'provisional',
+      'hole',
+      'hole',
+      'final',
+      'provisional',
+    ]);
+  });
+
+  it('is as far as the last vehicle, and a vehicle counts from the day on which it became known', async () => {
+    const { place, at, cover, statusOf } = await setUp();
+    await place.load(vehicle, [{ id: 1 }, { id: 2 }], at(-9));
+    await cover('pull-events', 'vehicle 1', at(-9), at(-1));
+    await cover('pull-events', 'vehicle 2', at(-9), at(-3));
+    expect((await statusOf('event', [-6, -4, -3])).map(([status]) => status)).toEqual(['final', 'provisional', 'hole']);
+    // A new vehicle was read for its history only from its own first day on.
+    await cover('pull-events', 'vehicle 3', at(-5), at(-1));
+    await place.load(vehicle, [{ id: 4 }], at(-4, 1));
+    expect((await statusOf('event', [-6, -5, -4])).map(([status]) => status)).toEqual(['final', 'final', 'hole']);
+  });
+});
