@@ -1,5 +1,8 @@
 // What the page asks for: the plans of a day, one job, actions on many entries and their preview, the story of one entry.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tableJobs } from '../../src/app/app.ts';
+import { fillTableJobs } from '../../src/warehouse/control/table-jobs.ts';
+import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
 import { entryIn } from '../support/outbox-samples.ts';
 import { makeWorkingDay } from '../support/status-day.ts';
@@ -57,6 +60,31 @@ describe('/api/day', () => {
     const fresh = await makeStatusPlace();
     expect((await fresh.ask('GET', '/api/day')).json).toMatchObject({ read_until: null, rows: [] });
     await fresh.close();
+  });
+});
+
+describe('/api/days', () => {
+  it('judges each table by the schedule of its job, and each day by what was read', async () => {
+    const { jobs, running } = place.dependencies;
+    const { config } = running();
+    await fillLocalTime(place.rig.engine, config.timezone, place.rig.clock.now());
+    await fillTableJobs(place.rig.engine, tableJobs(jobs, config));
+    const { days, tables } = await get('days');
+    const verdicts = Object.fromEntries(tables.map((row: Record<string, string>) => [row.name, row.verdict]));
+    expect(verdicts).toMatchObject({
+      vehicle: 'fresh',
+      route_plan: 'fresh',
+      event: 'fresh',
+      checklist: 'not read yet',
+    });
+    expect(days).toHaveLength(30);
+    expect(days[1].tables.map((row: Record<string, string>) => [row.table_name, row.status])).toEqual([
+      ['checklist', 'hole'],
+      ['daily_summary', 'provisional'],
+      ['event', 'provisional'],
+      ['itinerary', 'provisional'],
+      ['route_plan', 'provisional'],
+    ]);
   });
 });
 

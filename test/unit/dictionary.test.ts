@@ -14,7 +14,7 @@ const columnsOf = (name: string) =>
 describe('the dictionary', () => {
   it('has every table and every view of the contract', () => {
     const contract =
-      'delivery route_plan vehicle_day driver_day event event_day checklist_answer push freshness calendar verification missing_proof';
+      'delivery route_plan vehicle_day driver_day event event_day day_status checklist_answer push freshness calendar verification missing_proof';
     expect(views.map(({ name }) => name)).toEqual(
       contract
         .split(' ')

@@ -59,9 +59,9 @@ export function healthOf(facts: JobFacts): Health {
   return lastMs === undefined ? 'never ran' : 'ok';
 }
 
-/** Whether the first tick after `fromMs` and its grace period have passed. */
-function isOverdue(facts: JobFacts, fromMs: number): boolean {
-  const due = nextTick(facts, fromMs);
+/** Whether the first tick after `fromMs`, or the given one after it, and its grace period have passed. */
+export function isOverdue(facts: Schedule & Pick<JobFacts, 'nowMs'>, fromMs: number, tick = 1): boolean {
+  const due = [...ticksAfter(facts, fromMs).take(tick)][tick - 1];
   if (due === undefined) return false;
   const period = (nextTick(facts, due) ?? due) - due;
   return facts.nowMs > due + GRACE_MS + Math.min(period / 2, LONGEST_GRACE_MS);

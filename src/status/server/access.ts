@@ -178,7 +178,7 @@ const noTokenConfigured = (): ApiError =>
     403,
     'no_token_configured',
     'Actions are off: the configuration has no status.token',
-    'Set ROADBOOK_STATUS_TOKEN, or status.token in the configuration.',
+    'Set status.token in the configuration, best as a reference to ROADBOOK_STATUS_TOKEN in .env, as config/roadbook.yaml has it.',
   );
 
 const tooManyAttempts = (): ApiError =>

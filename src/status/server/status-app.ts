@@ -8,6 +8,7 @@ import { streamSSE } from 'hono/streaming';
 import { actions } from '../api/actions.ts';
 import { config } from '../api/config.ts';
 import { data } from '../api/data.ts';
+import { days } from '../api/days.ts';
 import { jobs } from '../api/jobs.ts';
 import { overview } from '../api/overview.ts';
 import { plans } from '../api/plans.ts';
@@ -67,7 +68,7 @@ export function createStatusApp(dependencies: StatusAppDependencies): StatusApp 
   app.get('/api/live', (c) => watch(c, live));
   app.post('/api/token', (c) => c.json({ subject: 'token', words: 'accepted' }));
   for (const view of [runs, plans, today, data, config]) app.route('/api', view(dependencies));
-  app.route('/api', jobs(dependencies, facts));
+  for (const view of [jobs, days]) app.route('/api', view(dependencies, facts));
   app.route('/api', actions(dependencies, live.nudge));
   app.notFound((c) => onError(new ApiError(404, 'not_found', 'No such path', 'The page is at /.'), c));
   return {
