@@ -1,8 +1,9 @@
 // roadbook status: health of each job, freshness of each table, outbox and quarantine counts, every daemon.
 import type { Command } from 'commander';
+import type { App } from '../app/app.ts';
 import { formatDuration } from '../core/time/durations.ts';
 import { refusalOf } from '../status/health/config-error.ts';
-import { type StatusDocument, statusDocument } from '../status/health/status-document.ts';
+import { type StatusDocument, type StatusFacts, statusFacts } from '../status/health/status-document.ts';
 import { configState } from '../warehouse/control/config-state.ts';
 import { defineCommand, print, withApp } from './command.ts';
 import { coloured, textTable } from './output/text-table.ts';
@@ -12,28 +13,32 @@ export const define = (command: Command): Command =>
   defineCommand(command, {
     action: withApp(
       async (app, _args, { json }) => {
-        const engine = await app.warehouse();
-        const state = await configState(engine).read();
-        // An invalid file must not hide the status of a daemon that runs with its last valid configuration.
-        if (app.loaded.error !== null && state === undefined) throw app.loaded.error;
-        const document = await statusDocument({
-          version: VERSION,
-          config: app.loaded.config,
-          configState: state,
-          configLoadedAt: state?.loaded_at ?? app.loadedAt,
-          configError: app.loaded.error?.message ?? (await refusalOf(app.loaded.file, state)),
-          jobs: app.jobs,
-          engine,
-          clock: app.clock,
-          session: { state: 'none', expires_at: null },
-          queueFacts: app.dispatcher.facts,
-        });
+        const { document } = await readStatus(app);
         print(json ? JSON.stringify(document, null, 2) : show(document, app.clock.now()));
         return 0;
       },
       { tolerant: true },
     ),
   });
+
+export async function readStatus(app: App): Promise<StatusFacts> {
+  const engine = await app.warehouse();
+  const state = await configState(engine).read();
+  // An invalid file must not hide the status of a daemon that runs with its last valid configuration.
+  if (app.loaded.error !== null && state === undefined) throw app.loaded.error;
+  return statusFacts({
+    version: VERSION,
+    config: app.loaded.config,
+    configState: state,
+    configLoadedAt: state?.loaded_at ?? app.loadedAt,
+    configError: app.loaded.error?.message ?? (await refusalOf(app.loaded.file, state)),
+    jobs: app.jobs,
+    engine,
+    clock: app.clock,
+    session: { state: 'none', expires_at: null },
+    queueFacts: app.dispatcher.facts,
+  });
+}
 
 const MAX_NAMED = 10;
 

@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { zeroCounts } from '../../src/core/glossary.ts';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
-import { statusDocument } from '../../src/status/health/status-document.ts';
+import { statusFacts } from '../../src/status/health/status-document.ts';
 import { startStatusServer } from '../../src/status/server/server.ts';
 import { ATTENTION_REASONS, type OutboxAttention } from '../../src/sync/push/attention.ts';
 import { writeFact } from '../../src/warehouse/control/learned-facts.ts';
@@ -103,7 +103,7 @@ describe('/api/status', () => {
     await place.rig.run('pull-vehicles');
     const { json } = await place.ask('GET', '/api/status');
     const { config, loadedAt } = place.dependencies.running();
-    const own = await statusDocument({
+    const { document: own } = await statusFacts({
       ...place.dependencies,
       config,
       configState: undefined,
@@ -130,7 +130,7 @@ describe('/api/status', () => {
     const health = async () => {
       const session = await place.dependencies.session();
       const own = { config, configState: undefined, configLoadedAt: loadedAt, configError: null, session };
-      return (await statusDocument({ ...place.dependencies, ...own, jobs: [] })).health;
+      return (await statusFacts({ ...place.dependencies, ...own, jobs: [] })).document.health;
     };
     await place.rig.clock.advance(600_000);
     expect(await health()).toBe('attention');

@@ -21,6 +21,7 @@ export const commandsWith = (quarantined: string): Readonly<Record<string, reado
   'outbox cancel': ['P1'],
   'outbox acknowledge': ['P1'],
   doctor: ['--alert'],
+  'support-bundle': ['--out', 'bundle.zip'],
   'config check': [],
   'config schema': [],
   plan: ['--vehicles', '10'],

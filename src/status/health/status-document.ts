@@ -74,9 +74,6 @@ export interface StatusFacts {
   unknownSince: string | null;
 }
 
-export const statusDocument = async (dependencies: StatusDependencies): Promise<StatusDocument> =>
-  (await statusFacts(dependencies)).document;
-
 /** What the health depends on, without the tables: for the document and for alerts. */
 export async function healthFacts(dependencies: HealthDependencies) {
   const { engine, clock, config, configError, configState, jobs: declared } = dependencies;
