@@ -86,7 +86,8 @@ async function metricsText(app: App): Promise<string> {
 
 /** Licence plates of Brazil, with or without a dash, old and new. */
 const PLATE = /\b[A-Z]{3}-?\d[A-Z\d]\d{2}\b/gi;
-const E_MAIL = /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/g;
+const WORD = /[^\s"',;:<>()]+/g;
 
 /** Messages of the service may repeat what a person wrote. */
-const withoutPersons = (text: string): string => text.replaceAll(PLATE, '[plate]').replaceAll(E_MAIL, '[e-mail]');
+const withoutPersons = (text: string): string =>
+  text.replaceAll(PLATE, '[plate]').replaceAll(WORD, (word) => (word.includes('@') ? '[e-mail]' : word));

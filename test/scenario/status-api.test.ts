@@ -141,7 +141,7 @@ describe('the outbox', () => {
     expect((await place.ask('POST', '/api/outbox/cancel-many', { body: { sure: true } })).status).toBe(400);
   });
 
-  it('tells the story of an entry: attempts, actions of people, and both records side by side', async () => {
+  it('gives the story of an entry: attempts, actions of people, and both records side by side', async () => {
     const { remote_id } = (await get('outbox/entry?kind=route_plans&code=R-2026-03-11-2')) as { remote_id: number };
     await post('outbox/retry', { kind: 'route_plans', code: 'R-2026-03-11-2' });
     const payload = JSON.stringify({
