@@ -80,8 +80,9 @@ function effectiveConfig({ loaded: { file, config, error } }: App) {
 async function metricsText(app: App): Promise<string> {
   const { createMetrics } = await import('../status/metrics/metrics.ts');
   const engine = await app.warehouse();
-  const beganAt = isoInstant(app.clock.now());
-  return createMetrics({ ...app, engine, version: VERSION, beganAt }, () => readStatus(app)).text();
+  const { loaded, loadedAt } = app;
+  const running = () => ({ file: loaded.file, config: loaded.config, loadedAt });
+  return createMetrics({ ...app, engine, version: VERSION, running }, () => readStatus(app)).text();
 }
 
 /** Licence plates of Brazil, with or without a dash, old and new. */

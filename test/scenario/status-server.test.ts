@@ -185,9 +185,9 @@ describe('the data', () => {
     const { config, loadedAt } = place.dependencies.running();
     const session = await place.dependencies.session();
     const own = { config, configState: undefined, configLoadedAt: loadedAt, configError: null, session, jobs: [] };
-    expect((await statusDocument({ ...place.dependencies, ...own })).health).toBe('late');
+    expect((await statusFacts({ ...place.dependencies, ...own })).document.health).toBe('late');
     await storeVerified(place.rig.engine, [{ ...rows[0], run_id: 'd' } as VerifiedDay]);
-    expect((await statusDocument({ ...place.dependencies, ...own })).health).toBe('ok');
+    expect((await statusFacts({ ...place.dependencies, ...own })).document.health).toBe('ok');
   });
 
   it('shows no name of a person in the key of an invalid record', async () => {
