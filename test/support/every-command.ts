@@ -20,6 +20,8 @@ export const commandsWith = (quarantined: string): Readonly<Record<string, reado
   'outbox retry': ['P1'],
   'outbox cancel': ['P1'],
   'outbox acknowledge': ['P1'],
+  verify: ['--sample', '2'],
+  'report missing-proof': [],
   doctor: ['--alert'],
   'support-bundle': ['--out', 'bundle.zip'],
   'config check': [],

@@ -17,8 +17,8 @@ const AT_ONCE = 32;
 const LIVE_MS = 86_400_000;
 
 /** Pushes and current data go before history. A slice that covers nothing, such as one by id, counts as current. */
-export function priorityOf({ covers = [] }: Slice, { period, dependencies }: RunContext): number {
-  if (period?.resumable === true) return PRIORITY.history;
+export function priorityOf({ covers = [] }: Slice, { period, comparing, dependencies }: RunContext): number {
+  if (period?.resumable === true || comparing !== undefined) return PRIORITY.history;
   const liveFrom = dependencies.clock.now() - LIVE_MS;
   const isPast = covers.length > 0 && covers.every(({ endAt }) => Date.parse(endAt) <= liveFrom);
   return isPast ? PRIORITY.history : PRIORITY.live;

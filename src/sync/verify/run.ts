@@ -1,7 +1,7 @@
 // One run of verification: reads a random sample of covered slices again, compares them with the warehouse and stores what
 // it found. The slices of all pulls take turns, so that every table is verified, and a slice that needs more than its
 // share of the calls is cut. A difference is repaired by storing what was read.
-import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
+import { Fatal, type RoadbookError } from '../../core/errors.ts';
 import { addCounts } from '../../core/glossary.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { coverageOf, EVER, UNTIL_READ } from '../../warehouse/control/coverage.ts';
@@ -48,8 +48,9 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
   let tooLarge = 0;
   let callsLeft = max_calls;
   for await (const { verified, slice } of inTurns(await verifiedJobs(context), context)) {
-    if (compared === sample || callsLeft <= 0 || signal.aborted || draining?.aborted === true) break;
-    const share = Math.max(LEAST_CALLS, Math.ceil(callsLeft / (sample - compared)));
+    const tried = compared + failures.length;
+    if (tried === sample || callsLeft <= 0 || signal.aborted || draining?.aborted === true) break;
+    const share = Math.max(LEAST_CALLS, Math.ceil(callsLeft / (sample - tried)));
     const left = { count: Math.min(callsLeft, share) };
     const before = left.count;
     const end = await compareSlice(slice, verified, context, left, found);
@@ -138,7 +139,7 @@ async function compareSlice(
         },
       },
     });
-    if (outcome === undefined || outcome.end === 'stopped') return new Fatal('Stopped', { code: 'stopped' });
+    if (outcome === undefined || outcome.end === 'stopped') return stoppedEarly();
     addCounts(context.counts, { ...outcome.counts, slices: 0 });
     if (outcome.end === 'failed') return outcome.failure.code === TOO_MANY ? 'too large' : outcome.failure;
     if (outcome.end === 'loaded') {
@@ -222,13 +223,17 @@ function reachOf(options: Record<string, unknown>, now: number) {
 
 const verifyOptions = ({ options }: Pick<PreviewContext, 'options'>) => options as unknown as VerifyOptions;
 
-const noSliceFits = (calls: number): RoadbookError =>
-  asRoadbookError(
-    new Fatal(`No slice could be compared with ${calls} calls`, {
-      code: 'too_few_calls',
-      hint: 'Raise jobs.verify-warehouse.max_calls.',
-    }),
-  );
+const stoppedEarly = (): Fatal =>
+  new Fatal('The verification was stopped before it finished', {
+    code: 'stopped',
+    hint: 'What was compared is stored; the next run compares another sample.',
+  });
+
+const noSliceFits = (calls: number): Fatal =>
+  new Fatal(`No slice could be compared with ${calls} calls`, {
+    code: 'too_few_calls',
+    hint: 'Raise jobs.verify-warehouse.max_calls.',
+  });
 
 /** The jobs whose slices a run may read. */
 export async function previewVerify(context: PreviewContext): Promise<Preview[]> {
