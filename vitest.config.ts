@@ -30,6 +30,7 @@ export default defineConfig({
           include: ['test/{conformance,scenario,browser}/**/*.test.ts'],
           globalSetup,
           retry: 1,
+          expect: { poll: { timeout: 15_000 } },
         },
       },
       // Samples of the long proofs and benchmarks: `npm run prove -- --quick` and `npm run bench -- --check`. The benchmarks

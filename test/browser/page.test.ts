@@ -2,32 +2,88 @@
 // in test-output/page.
 import axe from 'axe-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { zeroCounts } from '../../src/core/glossary.ts';
 import { type Browser, chromiumPath, launchBrowser, type OpenPage } from '../support/browser.ts';
 import { HOSTILE, makeWorkingDay } from '../support/status-day.ts';
-import { type StatusPlace, TOKEN } from '../support/status-place.ts';
+import { makeStatusPlace, type StatusPlace, TOKEN } from '../support/status-place.ts';
 
 if (chromiumPath === undefined) process.stderr.write('Chromium was not found: the browser tests are skipped.\n');
 
 /** The rules of axe's `cat.color` that are enabled by default. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
-const VIEWS: Record<string, { hash: string; shows: RegExp }> = {
-  overview: { hash: 'overview', shows: /pull-vehicles[\s\S]*Pulls every vehicle[\s\S]*depot-2[\s\S]*silent/ },
-  runs: { hash: 'runs', shows: /The last 24 hours[\s\S]*pull-events/ },
-  run: { hash: 'runs/f00d', shows: /The folder of the ERP cannot be written/ },
+/** What each view shows, in English and in Portuguese. */
+const VIEWS: Record<string, { hash: string; en: RegExp; pt: RegExp }> = {
+  overview: {
+    hash: 'overview',
+    en: /failing[\s\S]*1 job is failing[\s\S]*pull-vehicles[\s\S]*Pulls every vehicle[\s\S]*depot-2[\s\S]*silent/,
+    pt: /falhando[\s\S]*1 tarefa está falhando[\s\S]*pull-vehicles[\s\S]*Busca todos os veículos[\s\S]*depot-2[\s\S]*sem sinal/,
+  },
+  job: {
+    hash: 'jobs/pull-events',
+    en: /Last runs[\s\S]*daily_lookback[\s\S]*run finished/,
+    pt: /Últimas execuções[\s\S]*daily_lookback[\s\S]*run finished/,
+  },
+  runs: {
+    hash: 'runs',
+    en: /The last 24 hours[\s\S]*pull-events[\s\S]*10 Mar/,
+    pt: /As últimas 24 horas[\s\S]*pull-events[\s\S]*10 de mar/,
+  },
+  run: {
+    hash: 'runs/f00d',
+    en: /The folder of the ERP cannot be written[\s\S]*Counts/,
+    pt: /The folder of the ERP cannot be written[\s\S]*Contagens/,
+  },
   plans: {
     hash: 'plans',
-    shows:
-      /3 entries need a person[\s\S]*2 plans for tomorrow are not confirmed[\s\S]*found twice[\s\S]*retries exhausted[\s\S]*R-2026-03-11-7/i,
+    en: /3 entries need a person[\s\S]*2 plans for tomorrow are not confirmed[\s\S]*found twice[\s\S]*retries exhausted[\s\S]*R-2026-03-11-7/,
+    pt: /3 itens precisam de uma pessoa[\s\S]*2 planos de amanhã não estão confirmados[\s\S]*encontrado duas vezes[\s\S]*R-2026-03-11-7/,
   },
   plan: {
     hash: 'plans/route_plans/R-2026-03-11-7',
-    shows: /no clear answer[\s\S]*Read back[\s\S]*Not shown by the service yet/,
+    en: /no clear answer[\s\S]*Read back[\s\S]*Not shown by the service yet/,
+    pt: /sem resposta clara[\s\S]*Consultado[\s\S]*O serviço ainda não o mostra/,
   },
-  today: { hash: 'today', shows: /Deliveries by status[\s\S]*Late stops[\s\S]*Events by category/ },
-  data: { hash: 'data', shows: /route_point_execution[\s\S]*invalid record/ },
-  config: { hash: 'config', shows: /The next seven days[\s\S]*requests_per_minute/ },
+  today: {
+    hash: 'today',
+    en: /Plans and stops as the service had them[\s\S]*Plans of the day[\s\S]*\d of \d[\s\S]*Deliveries by status[\s\S]*Late stops[\s\S]*Speeding/,
+    pt: /Planos e paradas como estavam no serviço[\s\S]*Planos do dia[\s\S]*\d de \d[\s\S]*Entregas por estado[\s\S]*Paradas atrasadas[\s\S]*Excesso de velocidade/,
+  },
+  data: {
+    hash: 'data',
+    en: /The last 30 days[\s\S]*provisional[\s\S]*route_point_execution[\s\S]*fresh[\s\S]*1 invalid record/,
+    pt: /Os últimos 30 dias[\s\S]*provisório[\s\S]*route_point_execution[\s\S]*em dia[\s\S]*1 registro inválido/,
+  },
+  config: {
+    hash: 'config',
+    en: /The next seven days[\s\S]*requests_per_minute/,
+    pt: /Os próximos sete dias[\s\S]*requests_per_minute/,
+  },
 };
+
+/** Words of the English texts that no Portuguese text has. */
+const wordsOf = (catalogue: object): string[] => JSON.stringify(Object.values(catalogue)).match(/[a-zà-ÿ]{3,}/gi) ?? [];
+const ENGLISH_ONLY = await (async () => {
+  const folder = `${import.meta.dirname}/../../src/status/page/texts`;
+  const [{ en }, { pt }] = await Promise.all([import(`${folder}/en.js`), import(`${folder}/pt.js`)]);
+  const portuguese = new Set(wordsOf(pt).map((word) => word.toLowerCase()));
+  return [...new Set(wordsOf(en).map((word) => word.toLowerCase()))].filter((word) => !portuguese.has(word));
+})();
+
+/** Texts of the page, leaving out names, codes and texts that are marked as written elsewhere. */
+const OWN_TEXTS = `(() => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const texts = [document.title];
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    if (element.closest('script, noscript, code, pre, [dir=auto], [lang=en], [translate=no], a[href^="#/jobs/"]') === null)
+      texts.push(walker.currentNode.data);
+  }
+  for (const element of document.querySelectorAll('[aria-label], [title], [placeholder]'))
+    if (element.closest('[lang=en]') === null)
+      for (const name of ['aria-label', 'placeholder']) texts.push(element.getAttribute(name) ?? '');
+  return texts;
+})()`;
 
 describe.skipIf(chromiumPath === undefined)('the page', () => {
   let place: StatusPlace;
@@ -65,46 +121,63 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await unlock();
     return page;
   };
+  /** Moves the server's clock until the page shows the state. */
+  const untilShown = (shown: () => Promise<number>) =>
+    expect
+      .poll(
+        async () => {
+          await place.rig.clock.advance(2_000);
+          return shown();
+        },
+        { timeout: 30_000 },
+      )
+      .toBe(1);
 
   describe.each([
-    ['desktop', 1_280, 'light'],
-    ['desktop', 1_280, 'dark'],
-    ['phone', 360, 'light'],
-    ['phone', 360, 'dark'],
-  ] as const)('on a %s (%i px, %s)', (size, width, colorScheme) => {
+    ['desktop', 1_280, 'light', 'en'],
+    ['desktop', 1_280, 'dark', 'pt'],
+    ['phone', 360, 'light', 'pt'],
+    ['phone', 360, 'dark', 'en'],
+  ] as const)('on a %s (%i px, %s, %s)', (size, width, colorScheme, language) => {
     let same: OpenPage;
     beforeAll(async () => {
-      same = await browser.open({ now: place.rig.clock.now(), width, height: 800, colorScheme });
+      const locale = language === 'pt' ? 'pt-BR' : 'en-US';
+      same = await browser.open({ now: place.rig.clock.now(), width, height: 800, colorScheme, locale });
+      await same.page.addInitScript(`sessionStorage.setItem('roadbook-token', '${TOKEN}')`);
     });
     afterAll(() => same.page.close());
 
-    it.each(Object.entries(VIEWS))('shows %s with real data', async (name, { hash, shows }) => {
+    it.each(Object.entries(VIEWS))('shows %s with real data', async (name, view) => {
       opened = same;
       const { page } = same;
-      await page.goto(`${place.url}/#/${hash}`);
-      if ((await page.evaluate('sessionStorage.length')) === 0) await unlock();
-      await page.getByText('live', { exact: true }).waitFor();
-      await expect.poll(() => page.locator('main').innerText()).toMatch(shows);
-      await same.picture(`${name}-${size}-${colorScheme}`);
+      await page.goto(`${place.url}/#/${view.hash}`);
+      await page.getByText(language === 'pt' ? 'ao vivo' : 'live', { exact: true }).waitFor();
+      await expect.poll(() => page.locator('main').innerText()).toMatch(view[language]);
+      await same.picture(`${name}-${size}-${colorScheme}-${language}`);
       expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+      if (language === 'pt') {
+        const texts = ((await page.evaluate(OWN_TEXTS)) as string[]).join(' ').toLowerCase();
+        const words = new Set(texts.replaceAll(/\w+[-_.][\w-]+/g, '').split(/[^a-zà-ÿ]+/));
+        expect(ENGLISH_ONLY.filter((word) => words.has(word))).toEqual([]);
+      }
       // Colours are the same in both sizes, and everything else is the same in both colour schemes.
-      if (colorScheme === 'light') expect(await seriousFaults()).toEqual([]);
-      else if (size === 'desktop') expect(await seriousFaults(COLOUR_RULES)).toEqual([]);
+      if (colorScheme === 'light') expect(await violations()).toEqual([]);
+      else if (size === 'desktop') expect(await violations(COLOUR_RULES)).toEqual([]);
     });
   });
 
   /** Checks all rules that are enabled by default, or only the given ones. */
-  async function seriousFaults(rules?: readonly string[]): Promise<string[]> {
+  async function violations(rules?: readonly string[]): Promise<string[]> {
     const { page } = opened;
     // Injected by the debugger, because the policy of the page allows no script. It stays loaded from view to view.
     if (!(await page.evaluate('"axe" in window'))) await page.evaluate(`${axe.source}; undefined`);
     const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) };
     const result = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as {
-      violations: { impact: string; id: string; nodes: { target: string[]; failureSummary: string }[] }[];
+      violations: { id: string; nodes: { target: string[]; failureSummary: string }[] }[];
     };
-    return result.violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.target} ${node.failureSummary}`).join('; ')}`);
+    return result.violations.map(
+      ({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.target} ${node.failureSummary}`).join('; ')}`,
+    );
   }
 
   it('shows a run that ends while the page is open', async () => {
@@ -112,16 +185,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     const row = page.getByRole('row', { name: /^push-agents/ });
     await row.getByText('never ran').waitFor();
     await place.rig.run('push-agents');
-    // The page may not listen yet when the clock moves for the first time.
-    await expect
-      .poll(
-        async () => {
-          await place.rig.clock.advance(2_000);
-          return row.getByRole('link', { name: 'ok' }).count();
-        },
-        { timeout: 30_000 },
-      )
-      .toBe(1);
+    await untilShown(() => row.getByRole('link', { name: 'ok', exact: true }).count());
   });
 
   it('keeps the keyboard focus while updates arrive', async () => {
@@ -144,7 +208,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     const token = page.getByLabel('Token');
     await token.fill('wrong-token');
     await page.keyboard.press('Enter');
-    await page.getByText('The bearer token is wrong').waitFor();
+    await page.getByText('The token is wrong').waitFor();
     expect(await page.locator('body').innerText()).not.toContain('pull-vehicles');
     await token.fill(TOKEN);
     await page.keyboard.press('Enter');
@@ -180,23 +244,26 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
   });
 
-  it('opens a run by a click on the timeline', async () => {
+  it('opens a run of the timeline by click and by keyboard, also where runs are many', async () => {
     const page = await open('runs');
-    const line = page.locator('.gantt-line[data-job=pull-events]');
-    await line.waitFor();
-    // Half an hour later the timeline is drawn again, under the same policy.
-    await place.rig.clock.advance(1_800_000);
-    await place.rig.run('pull-drivers');
-    await place.rig.clock.advance(2_000);
-    await expect.poll(() => page.locator('tbody tr').first().innerText()).toContain('pull-drivers');
-    const box = await line.boundingBox();
-    const failed = (await place.rig.rows("select run_id, started_at from sync_run where run_id = 'past-48'"))[0]!;
-    const from = place.rig.clock.now() - 86_400_000;
-    const share = (Date.parse(String(failed.started_at)) + 20_000 - from) / 86_400_000;
-    await page.mouse.move(box!.x + box!.width * share, box!.y + 8);
-    await page.mouse.click(box!.x + box!.width * share, box!.y + 8);
+    const line = page.getByRole('group', { name: /^pull-events: \d+ runs, \d failed/ });
+    await line
+      .getByRole('link', { name: /· failed ·/ })
+      .last()
+      .click();
     await page.getByText('The service did not answer').waitFor();
-    expect(page.url()).toContain('#/runs/past-48');
+    expect(page.url()).toMatch(/#\/runs\/past-\d+$/);
+    await page.goBack();
+    // One stop of the Tab key for each line; the arrow keys move in it.
+    await line.getByRole('link').last().focus();
+    await page.keyboard.press('ArrowLeft');
+    const chosen = (await page.evaluate('document.activeElement.getAttribute("aria-label")')) as string;
+    await page.keyboard.press('Tab');
+    expect(await line.locator(':focus').count()).toBe(0);
+    await page.keyboard.press('Shift+Tab');
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe(chosen);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Counts' }).waitFor();
   });
 
   it('shows the log lines of a run', async () => {
@@ -205,6 +272,10 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     const lines = page.getByRole('list', { name: 'Log lines' });
     await lines.getByText('run finished').waitFor();
     expect(await lines.innerText()).toContain('slice');
+    // In the time zone of the installation, as every other time of the view.
+    const time = lines.locator('time').first();
+    const instant = Date.parse((await time.getAttribute('datetime')) ?? '');
+    expect((await time.innerText()).slice(0, 8)).toBe(new Date(instant - 3 * 3_600_000).toISOString().slice(11, 19));
   });
 
   it('names the entries that need a person on the overview and links to them', async () => {
@@ -230,7 +301,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await expect.poll(() => page.getByRole('row').count()).toBe(3);
     const links = page.getByRole('link', { name: 'R-2026-03-11-1' });
     await links.first().click();
-    await page.getByText('The service has it more than once. ').waitFor();
+    await page.getByText('This entry needs a person. at the service more than once.').waitFor();
     await page.getByText('Use of the code').waitFor();
     await page.getByRole('link', { name: 'All plans' }).click();
     await links.last().click();
@@ -239,13 +310,19 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
   });
 
-  it('finds a plan by a part of its code, and cancels it after a second press', async () => {
+  it('finds a plan by a part of its code, and cancels it after a question', async () => {
     const page = await open('plans');
     await page.getByLabel('External code').fill('03-11-7');
     await expect.poll(() => page.getByRole('row').count()).toBe(2);
     await page.getByRole('link', { name: 'R-2026-03-11-7' }).click();
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
-    await page.getByRole('button', { name: 'It may be at the service. Press again' }).click();
+    const dialog = page.getByRole('alertdialog', { name: 'Cancel R-2026-03-11-7?' });
+    await dialog.getByText('It may be at the service').waitFor();
+    expect(await violations()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Back' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Cancel', exact: true }).click();
     await page.getByText('It is cancelled').waitFor();
     const rows = await place.rig.rows("select state from push_outbox where external_code = 'R-2026-03-11-7'");
     expect(rows).toEqual([{ state: 'cancelled' }]);
@@ -267,15 +344,157 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   });
 
   it('can be used by the keyboard alone', async () => {
-    const page = await open('overview');
+    const page = await open('runs');
     await page.reload();
-    await page.getByRole('heading', { name: 'Jobs' }).waitFor();
+    await page.getByRole('heading', { name: 'All runs' }).waitFor();
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
-    for (let presses = 0; presses < 3; presses++) await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
-    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
+    expect(await page.evaluate('document.activeElement.id')).toBe('main');
+    expect(page.url()).toMatch(/#\/runs$/);
+    await page.getByRole('link', { name: 'Plans', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Plans', exact: true }).waitFor();
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('H1');
+  });
+
+  it('keeps the rows of a table in their places while the pointer is in it', async () => {
+    const page = await open('overview');
+    const names = () => page.getByRole('table').first().getByRole('rowheader').getByRole('link').allInnerTexts();
+    const row = page.getByRole('row', { name: /^pull-itineraries/ });
+    await row.hover();
+    const before = await names();
+    await place.rig.engine.write(({ sql }) =>
+      sql('sync_run').insert({
+        run_id: 'bad-one',
+        job: 'pull-itineraries',
+        cause: 'schedule',
+        status: 'failed',
+        started_at: new Date(place.rig.clock.now()).toISOString(),
+        finished_at: new Date(place.rig.clock.now()).toISOString(),
+        host: 'h',
+        pid: 1,
+        ...zeroCounts(),
+      }),
+    );
+    await untilShown(() => row.getByText('failing').count());
+    expect(await names()).toEqual(before);
+    await page.mouse.move(0, 0);
+    await expect
+      .poll(async () => (await names()).slice(0, 2).toSorted())
+      .toEqual(['pull-itineraries', 'return-executions']);
+    expect(await page.title()).toContain('failing');
+    expect(await page.locator('link[rel=icon]').getAttribute('href')).toBe('/page/favicon-bad.svg');
+    await place.rig.engine.write(({ sql }) => sql('sync_run').where({ run_id: 'bad-one' }).delete());
+  });
+
+  it('takes a pause back', async () => {
+    const page = await open('overview');
+    place.actions.splice(0);
+    await page.getByRole('button', { name: 'Pause: pull-drivers' }).click();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('pull-drivers: resume: as ordered').waitFor();
+    expect(place.actions).toEqual(['pause pull-drivers', 'resume pull-drivers']);
+  });
+
+  it('steps through the days, has the day in its address, and goes back', async () => {
+    const page = await open('today');
+    await page.getByText('Plans and stops as the service had them').waitFor();
+    for (let steps = 0; steps < 3; steps++) await page.getByRole('button', { name: 'The day before' }).click();
+    await page.getByRole('heading', { name: 'Sat 07 Mar', exact: true }).waitFor();
+    expect(await page.getByLabel('Day', { exact: true }).inputValue()).toBe('2026-03-07');
+    expect(page.url()).toContain('day=2026-03-07');
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Sun 08 Mar', exact: true }).waitFor();
+    expect(await page.getByLabel('Day', { exact: true }).inputValue()).toBe('2026-03-08');
+  });
+
+  it('shows the card of a stop that is chosen on the map', async () => {
+    const page = await open('today');
+    const stop = page.getByRole('group', { name: /^Map of \d+ points/ }).getByRole('button', { name: /^2\. .*late/ });
+    await stop.focus();
+    await page.keyboard.press('Enter');
+    await page.getByText(/executed \d\d:\d\d, as number \d/).waitFor();
+    expect(await violations()).toEqual([]);
+  });
+
+  it('keeps its filters in the address', async () => {
+    const page = await open('plans');
+    await page.getByRole('button', { name: /rejected$/ }).click();
+    await page.getByLabel('Kind').selectOption('route plans');
+    await expect.poll(() => page.url()).toContain('?state=rejected&kind=route_plans');
+    await page.reload();
+    await expect.poll(() => page.getByRole('row').count()).toBe(2);
+    expect(await page.getByLabel('Kind').inputValue()).toBe('route_plans');
+    await page.goBack();
+    await expect.poll(() => page.getByLabel('Kind').inputValue()).toBe('');
+  });
+
+  it('leaves nothing of the old view while a slow one is on its way', async () => {
+    const page = await open('overview');
+    const answer = Promise.withResolvers<void>();
+    await page.route('**/api/config', (route) => answer.promise.then(() => route.continue()));
+    await page.getByRole('link', { name: 'Config', exact: true }).click();
+    await page.getByRole('heading', { name: 'Configuration' }).waitFor();
+    expect(await page.locator('main').innerText()).toBe('Configuration\n\nLoading…');
+    answer.resolve();
+    await page.getByRole('heading', { name: 'The next seven days' }).waitFor();
+  });
+
+  it('says within ten seconds that the daemon is silent', async () => {
+    const page = await open('overview');
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.context().setOffline(true);
+    onTestFinished(() => page.context().setOffline(false));
+    await page.clock.fastForward(10_000);
+    await page.getByText('The daemon does not answer').waitFor();
+    expect(await page.locator('main').getAttribute('class')).toBe('outdated');
+    expect(await page.title()).toContain('no answer');
+    expect(await violations()).toEqual([]);
+    await page.context().setOffline(false);
+    await page.clock.fastForward(5_000);
+    await page.getByText('live', { exact: true }).waitFor();
+  });
+
+  it('speaks the chosen language and has the chosen theme, also after a reload', async () => {
+    const page = await open('overview');
+    await page.getByLabel('Language').selectOption('Português');
+    await page.getByRole('heading', { name: 'Tarefas' }).waitFor();
+    await page.getByLabel('Tema').selectOption('escuro');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Tarefas' }).waitFor();
+    expect(await page.evaluate('document.documentElement.lang')).toBe('pt-BR');
+    expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(18, 22, 26)');
+    await page.evaluate('localStorage.clear()');
+  });
+
+  it('copies an incident as text', async () => {
+    const page = await open('jobs/return-executions');
+    await page.getByRole('button', { name: 'Copy incident' }).click();
+    const text = await page.getByRole('alertdialog').getByRole('textbox').inputValue();
+    expect(text).toMatch(
+      /Error: The folder of the ERP cannot be written[\s\S]*Failing since: .*\nFailures in a row: 1\n/,
+    );
+    expect(await violations()).toEqual([]);
+  });
+
+  it('loads a view with few requests and bytes', async () => {
+    opened = await browser.open({ now: place.rig.clock.now(), width: 1_281 });
+    const { page } = opened;
+    onTestFinished(() => page.close());
+    await page.addInitScript(`sessionStorage.setItem('roadbook-token', '${TOKEN}')`);
+    const network = await page.context().newCDPSession(page);
+    await network.send('Network.enable');
+    const sizes: number[] = [];
+    network.on('Network.loadingFinished', ({ encodedDataLength }) => sizes.push(encodedDataLength));
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    await page.goto(`${place.url}/#/today`);
+    await page.getByRole('group', { name: /^Map of/ }).waitFor();
+    await page.locator('.chart canvas').first().waitFor();
+    expect(requests.length).toBeLessThanOrEqual(15);
+    expect(sizes.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(120_000);
+    expect(sizes.length).toBeGreaterThan(5);
   });
 
   it('pages through ten thousand entries with hostile names quickly', async () => {
@@ -292,27 +511,26 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.getByRole('button', { name: '10,000 ready' }).click();
     await expect.poll(() => page.getByRole('row').count()).toBe(51);
     for (const number of [2, 3, 4]) {
-      await page.getByRole('button', { name: 'Older' }).click();
+      await page.getByRole('link', { name: 'Older' }).click();
       await page.getByText(`Page ${number}`).waitFor();
     }
     expect(await page.getByRole('row').count()).toBe(51);
     expect(await page.locator('main *').count()).toBeLessThan(2_000);
   });
 
-  it('cancels many entries at once, after it has shown how many', async () => {
-    const page = await open('plans/ready');
+  it('cancels many entries at once, after it has shown which; a live update leaves the question open', async () => {
+    const page = await open('plans?state=ready');
     await page.getByLabel('External code').fill('I-99');
     await page.getByRole('button', { name: 'Cancel all 111' }).click();
-    const confirm = page.getByRole('button', { name: 'Press again to cancel 111 entries' });
-    await confirm.waitFor();
+    const dialog = page.getByRole('alertdialog', { name: 'Cancel 111 entries?' });
+    await dialog.getByText('and 101 more').waitFor();
     await opened.picture('plans-many');
-    // A live update leaves the question open.
-    const update = page.waitForResponse(/\/api\//);
+    const update = page.waitForResponse(/\/api\/outbox/);
     await place.rig.run('pull-vehicles');
     await place.rig.clock.advance(2_000);
     await (await update).finished();
     await page.evaluate('new Promise(requestAnimationFrame)');
-    await confirm.click({ timeout: 2_000 });
+    await dialog.getByRole('button', { name: 'Cancel', exact: true }).click({ timeout: 2_000 });
     await page.getByText('111 cancelled, 0 skipped').waitFor();
     expect(await place.rig.rows(`select count(*) as n from push_outbox where state = 'ready'`)).toEqual([{ n: 9_889 }]);
     await page.getByText('No entry matches.').waitFor();
@@ -321,25 +539,31 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
 
   it('sends an entry again after a person did not find it at the service', async () => {
     const page = await open('plans/route_plans/R-2026-03-10-9');
-    await page.getByText('It was sent five times without a clear answer').waitFor();
-    const [ask, confirm] = ['Not at the service: send it', 'I checked the service'].map((name) =>
-      page.getByRole('button', { name }),
-    );
-    // A live update may close the question between the two clicks; the page receives the answer when the clock moves on.
-    await expect
-      .poll(
-        async () => {
-          for (const button of [ask, confirm]) await button?.click({ timeout: 1_000 }).catch(() => undefined);
-          await place.rig.clock.advance(2_000);
-          return page.getByText('It is ready; the next run sends it').count();
-        },
-        { timeout: 60_000 },
-      )
-      .toBe(1);
+    await page.getByText('sent five times without a clear answer').waitFor();
+    await page.getByRole('button', { name: 'Not at the service: send it' }).click();
+    const dialog = page.getByRole('alertdialog');
+    await dialog.getByText('Confirm only if you have checked the service').waitFor();
+    await dialog.getByRole('button', { name: 'Not at the service: send it' }).click();
+    await page.getByText('It is ready; the next run sends it').waitFor();
     await page.getByText('reported absent').waitFor();
     const rows = await place.rig.rows(
       "select state, attention from push_outbox where external_code = 'R-2026-03-10-9'",
     );
     expect(rows).toEqual([{ state: 'ready', attention: null }]);
+  });
+});
+
+describe.skipIf(chromiumPath === undefined)('the page before anything was read', () => {
+  it('does not reassure', async () => {
+    const [place, browser] = await Promise.all([makeStatusPlace(), launchBrowser()]);
+    onTestFinished(async () => {
+      await browser.close();
+      await place.close();
+    });
+    const { page } = await browser.open({ now: place.rig.clock.now() });
+    await page.addInitScript(`sessionStorage.setItem('roadbook-token', '${TOKEN}')`);
+    await page.goto(`${place.url}/#/today`);
+    await page.getByText('Plans have not been read yet').waitFor();
+    expect(await page.locator('main').innerText()).not.toMatch(/Nothing is late|No stops are planned|No plan starts/);
   });
 });

@@ -1,8 +1,9 @@
 // The page keeps its own rules: text only as text nodes, no inline code, nothing from another host.
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, resolve } from 'node:path';
+import { Script } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { ATTENTION_REASONS } from '../../src/sync/push/attention.ts';
+import { bundle } from '../../src/status/server/page-bundle.ts';
 
 const FOLDER = resolve(import.meta.dirname, '../../src/status/page');
 const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
@@ -35,17 +36,10 @@ describe('the page', () => {
     expect(links.filter((link) => !link.endsWith('http://www.w3.org/2000/svg'))).toEqual([]);
   });
 
-  it('imports only files that are served', () => {
-    const missing = of('.js').flatMap(({ name, text }) =>
-      [...text.matchAll(/from '(\.[^']+)'/g)]
-        .map(([, target = '']) => join(name, '..', target))
-        .filter((target) => target !== 'uplot.js' && !files.some((file) => file.name === target)),
-    );
-    expect(missing).toEqual([]);
-  });
-
-  it('has a description for every reason for which an entry needs a person', async () => {
-    const { ATTENTION } = await import(`${FOLDER}/words.js`);
-    expect(Object.keys(ATTENTION).toSorted()).toEqual([...ATTENTION_REASONS].toSorted());
+  it('becomes one script that has every module once and no import left', () => {
+    const script = bundle(new URL(`file://${FOLDER}/app.js`));
+    expect(() => new Script(script)).not.toThrow();
+    // With preact, its hooks and htm.
+    expect(script.match(/^const module\d+ = /gm)).toHaveLength(of('.js').length + 3);
   });
 });

@@ -1,5 +1,5 @@
 // A real Chromium for tests of the page. Its errors and the hosts it asks are kept for the test. Pages of one
-// size and one colour scheme share a cache, as tabs do; each page has its own session storage.
+// size, colour scheme and language share a cache, as tabs do; each page has its own session storage.
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -32,6 +32,8 @@ export interface PageOptions {
   width?: number;
   height?: number;
   colorScheme?: 'light' | 'dark';
+  /** The language of the browser; default en-US. */
+  locale?: string;
   /** Where the page's time begins; it goes on from there. */
   now?: number;
 }
@@ -54,13 +56,14 @@ export async function launchBrowser(): Promise<Browser> {
   });
   const contexts = new Map<string, BrowserContext>();
   return {
-    async open({ width = 1280, height = 800, colorScheme = 'light', now } = {}) {
-      const format = `${width} ${height} ${colorScheme}`;
+    async open({ width = 1280, height = 800, colorScheme = 'light', locale = 'en-US', now } = {}) {
+      const format = `${width} ${height} ${colorScheme} ${locale}`;
       const context =
         contexts.get(format) ??
         (await browser.newContext({
           viewport: { width, height },
           colorScheme,
+          locale,
           isMobile: width < 500,
           deviceScaleFactor: 1,
         }));

@@ -3,9 +3,12 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { tableJobs } from '../../src/app/app.ts';
 import { zeroCounts } from '../../src/core/glossary.ts';
 import type { Feed } from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';
+import { fillTableJobs } from '../../src/warehouse/control/table-jobs.ts';
+import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { makeStatusPlace, type StatusPlace, type StatusPlaceOptions, TOKEN } from './status-place.ts';
 
 /** A Tuesday at three in the afternoon in São Paulo. */
@@ -72,6 +75,9 @@ jobs:
   await clock.advance(30_000);
   await rig.run('push-route-plans');
   await addTrouble(place);
+  const { jobs, running } = place.dependencies;
+  await fillLocalTime(rig.engine, running().config.timezone, clock.now());
+  await fillTableJobs(rig.engine, tableJobs(jobs, running().config));
   return place;
 }
 

@@ -1,14 +1,19 @@
+// @ts-check
 // Calls to the server. The token is sent as a bearer header and kept for this tab only; it is never a cookie.
 
 const KEY = 'roadbook-token';
 
 export const token = () => sessionStorage.getItem(KEY);
 export const forgetToken = () => sessionStorage.removeItem(KEY);
-export const keepToken = (text) => sessionStorage.setItem(KEY, text);
+export const keepToken = (/** @type {string} */ text) => sessionStorage.setItem(KEY, text);
 
-/** An error response of the server: `status`, `code`, message and hint. */
+/** An error response of the server; status 0 if there was no response. */
 export class ServerError extends Error {
-  constructor(status, { code, message, hint }) {
+  /**
+   * @param {number} status
+   * @param {{code: string, message?: string, hint?: string | null}} error
+   */
+  constructor(status, { code, message = code, hint = null }) {
     super(message);
     this.status = status;
     this.code = code;
@@ -16,45 +21,51 @@ export class ServerError extends Error {
   }
 }
 
-const headers = () => (token() === null ? {} : { authorization: `Bearer ${token()}` });
-
-async function opened(path, options = {}) {
+/** @param {RequestInit} options */
+async function opened(/** @type {string} */ path, options = {}) {
+  const authorization = token() === null ? undefined : { authorization: `Bearer ${token()}` };
   let answer;
   try {
-    answer = await fetch(path, { ...options, headers: { ...headers(), ...options.headers } });
+    answer = await fetch(path, { ...options, headers: authorization });
   } catch {
-    const hint = 'Is the daemon running? The page retries by itself.';
-    throw new ServerError(0, { code: 'unreachable', message: 'The server does not answer', hint });
+    throw new ServerError(0, { code: 'no_answer' });
   }
   if (answer.ok) return answer;
   const body = await answer.json().catch(() => ({}));
-  throw new ServerError(answer.status, body.error ?? { code: 'failed', message: `HTTP ${answer.status}`, hint: null });
+  throw new ServerError(answer.status, body.error ?? { code: 'failed', message: `HTTP ${answer.status}` });
 }
 
-export async function read(path, query = {}) {
+/**
+ * @param {string} path
+ * @param {Record<string, unknown>} [query] empty values are left out
+ * @param {AbortSignal} [signal]
+ */
+export async function read(path, query = {}, signal) {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
-  const text = new URLSearchParams(given).toString();
-  return (await opened(`/api/${path}${text === '' ? '' : `?${text}`}`)).json();
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return (await opened(`/api/${path}${text === '' ? '' : `?${text}`}`, { signal })).json();
 }
 
-export async function order(path, body) {
+/**
+ * @param {string} path
+ * @param {unknown} [body]
+ */
+export async function post(path, body) {
   const options = { method: 'POST', body: body === undefined ? undefined : JSON.stringify(body) };
   return (await opened(`/api/${path}`, options)).json();
 }
 
-/** The server sends something every 4 s; a connection that is silent for longer than this is dead. */
-const SILENCE_MS = 10_000;
-
 /**
- * Server-sent events by fetch, because an EventSource cannot send the token. Yields `{event, data}`, and undefined for a
- * keep-alive. Ends when the connection ends or is silent for too long.
+ * Server-sent events by fetch, because an EventSource cannot send the token. Yields `{event, data}`. Ends when the connection ends or is silent for `silenceMs`.
+ * @param {number} silenceMs
  */
-export async function* live() {
+export async function* live(silenceMs) {
   const gone = new AbortController();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
   let silence;
   const heard = () => {
     clearTimeout(silence);
-    silence = setTimeout(() => gone.abort(), SILENCE_MS);
+    silence = setTimeout(() => gone.abort(), silenceMs);
   };
   heard();
   try {
@@ -65,8 +76,12 @@ export async function* live() {
   }
 }
 
+/**
+ * @param {Response} answer
+ * @param {() => void} heard
+ */
 async function* messages(answer, heard) {
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  const reader = /** @type {ReadableStream} */ (answer.body).pipeThrough(new TextDecoderStream()).getReader();
   let buffer = '';
   for (;;) {
     const { done, value } = await reader.read();
@@ -74,13 +89,13 @@ async function* messages(answer, heard) {
     heard();
     buffer += value;
     const complete = buffer.split('\n\n');
-    buffer = complete.pop();
+    buffer = complete.pop() ?? '';
     for (const message of complete) {
       const lines = message.split('\n');
-      const valuesOf = (field) =>
+      const valuesOf = (/** @type {string} */ field) =>
         lines.filter((line) => line.startsWith(field)).map((line) => line.slice(field.length));
       const data = valuesOf('data: ');
-      yield data.length === 0 ? undefined : { event: valuesOf('event: ')[0], data: JSON.parse(data.join('\n')) };
+      yield { event: valuesOf('event: ')[0], data: JSON.parse(data.join('\n')) };
     }
   }
 }

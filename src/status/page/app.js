@@ -1,172 +1,308 @@
-// The page: finds the view of the address, shows it, and updates it on each change that the server reports.
-import { forgetToken, live, token } from './api.js';
+// @ts-check
+// The page: the bar with the views, the view of the address, the messages and dialogs. It follows the live stream of the
+// daemon and says so when the daemon is silent.
+import { render } from 'preact';
+import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
+import { href, readAddress } from './address.js';
+import { forgetToken, live, post, token } from './api.js';
 import { applyChanges } from './changes.js';
-import { el, lay } from './dom.js';
-import { note } from './notes.js';
-import { obeyClicks, setUpToken } from './orders.js';
-import * as config from './views/config.js';
-import * as data from './views/data.js';
-import * as overview from './views/overview.js';
-import * as plans from './views/plans.js';
-import * as runs from './views/runs.js';
-import * as today from './views/today.js';
-import { fullTime, setZone, tick } from './words.js';
+import { html } from './html.js';
+import { ConfirmDialog, TokenDialog } from './parts/action.js';
+import { PageContext } from './parts/page.js';
+import { Failure, Said } from './parts/words.js';
+import { chooseLanguage, currentLanguage, LANGUAGES, t, word } from './texts.js';
+import { ConfigView } from './views/config.js';
+import { TablesView } from './views/data.js';
+import { JobView } from './views/job.js';
+import { Overview } from './views/overview.js';
+import { PlansView } from './views/plans.js';
+import { RunsView } from './views/runs.js';
+import { TodayView } from './views/today.js';
+import { fullTime, setZone } from './words.js';
 
-const VIEWS = { overview, runs, plans, today, data, config };
+/** In the order of the bar; the views of one job are reached by links. */
+const VIEWS = {
+  overview: Overview,
+  today: TodayView,
+  plans: PlansView,
+  runs: RunsView,
+  data: TablesView,
+  config: ConfigView,
+  jobs: JobView,
+};
+const IN_BAR = /** @type {const} */ (['overview', 'today', 'plans', 'runs', 'data', 'config']);
+
+/** The server sends something every few seconds. A daemon that is silent for longer is frozen or gone. */
+const SILENCE_MS = 9000;
 const RETRY_MS = 3000;
+const NOTE_MS = 8000;
+const UNDO_MS = 20000;
 
-const main = document.getElementById('main');
-const state = { live: undefined, name: undefined, args: [], turn: 0, isArriving: false, isFollowing: false };
-
-/** The view and its arguments, as in `#/runs/0198…`. */
-function route() {
-  const [name = '', ...args] = location.hash.replace(/^#\/?/, '').split('/').map(decoded);
-  return name in VIEWS ? { name, args } : { name: 'overview', args: [] };
+function knownAddress() {
+  const address = readAddress();
+  return address.view in VIEWS ? address : { view: 'overview', args: [], query: {} };
 }
 
-function decoded(text) {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+/** The address, and the focus on the heading of a new view, so that screen readers announce it. */
+function useAddress(/** @type {{current: HTMLElement | null}} */ main) {
+  const [address, setAddress] = useState(knownAddress);
+  const place = href(address.view, address.args);
+  const isFirst = useRef(true);
+  useEffect(() => {
+    const read = () => setAddress(knownAddress());
+    addEventListener('hashchange', read);
+    addEventListener('popstate', read);
+    return () => {
+      removeEventListener('hashchange', read);
+      removeEventListener('popstate', read);
+    };
+  }, []);
+  useEffect(() => {
+    if (!isFirst.current) main.current?.querySelector('h1')?.focus({ preventScroll: true });
+    if (!isFirst.current) scrollTo(0, 0);
+    isFirst.current = false;
+  }, [place]);
+  return { address, place };
 }
 
-/** Loads and shows the current view. If calls overlap, only the last one is shown. */
-async function show() {
-  const turn = ++state.turn;
-  const view = VIEWS[state.name];
-  try {
-    const loaded = await view.load(state.args, state.live);
-    if (turn !== state.turn) return;
-    const wanted = el('div', { class: 'view', 'data-key': state.name }, view.render(loaded, state.args));
-    if (main.firstElementChild === null) main.replaceChildren(wanted);
-    else lay(main.firstElementChild, wanted);
-    view.draw?.(main, loaded, state.args);
-  } catch (error) {
-    if (turn !== state.turn) return;
-    // A view that is already shown stays while the server is unreachable.
-    if (state.isArriving) main.replaceChildren(failure(error));
-    if (error.status === undefined) throw error;
-    if (error.status === 401) {
-      setUpToken.ask(show, token() === null ? '' : error.message);
-      forgetToken();
-    }
-  }
-  if (state.isArriving) arrive(view.title);
-}
-
-const failure = ({ message, hint }) =>
-  el(
-    'div',
-    { class: 'view' },
-    el('h1', {}, 'This view cannot be shown'),
-    el('p', { class: 'wrong' }, message),
-    el('p', { class: 'hint' }, hint ?? ''),
-  );
-
-/** Moves the focus to the heading of a new view, so that screen readers announce it. */
-function arrive(title) {
-  state.isArriving = false;
-  document.title = `${title} · Roadbook`;
-  const heading = main.querySelector('h1');
-  heading?.setAttribute('tabindex', '-1');
-  if (state.wasAsked) heading?.focus({ preventScroll: true });
-  state.wasAsked = true;
-  scrollTo(0, 0);
-}
-
-function go() {
-  const { name, args } = route();
-  state.name = name;
-  state.args = args;
-  for (const link of document.querySelectorAll('#views a')) {
-    if (link.hash === `#/${name}`) link.setAttribute('aria-current', 'page');
-    else link.removeAttribute('aria-current');
-  }
-  state.isArriving = true;
-  void show();
-}
-
-function showLink(word, tone) {
-  document.getElementById('link-words').textContent = word;
-  document.getElementById('link-state').className = `link-state ${tone}`;
-  // An outdated view must not seem healthy.
-  main.classList.toggle('outdated', tone !== 'ok');
-}
-
-/** Shows why the page is out of date; without an argument, hides the message. */
-function showTrouble({ words, since } = {}) {
-  const line = document.getElementById('trouble');
-  line.hidden = words === undefined;
-  line.textContent = words === undefined ? '' : `${words}. ${outdated(since)}`;
-}
-
-const outdated = (since) =>
-  since === null ? 'No data has been read yet.' : `This page shows the state of ${fullTime(since)}.`;
-
-/** Follows the live stream while the page is open; reconnects when the connection breaks. */
-async function follow() {
-  if (state.isFollowing) return;
-  state.isFollowing = true;
-  for (;;) {
-    try {
-      for await (const news of live()) {
-        if (news === undefined) continue;
-        if (news.event === 'trouble') {
-          showLink('out of date', 'bad');
-          showTrouble(news.data);
-          continue;
+/**
+ * Follows the live stream; reconnects when it breaks. `link.state` is `connecting`, `live`, `outdated` (the daemon cannot
+ * read the warehouse), `silent` or `locked`.
+ */
+function useLive(/** @type {(error: any) => void} */ onLocked) {
+  const [overview, setOverview] = useState(/** @type {any} */ (undefined));
+  const [link, setLink] = useState(/** @type {{state: string, since?: string | null}} */ ({ state: 'connecting' }));
+  const [version, setVersion] = useState(0);
+  const [session, setSession] = useState(0);
+  useEffect(() => {
+    let isOver = false;
+    async function follow() {
+      /** @type {string | null} */
+      let heardAt = null;
+      /** @type {any} */
+      let document;
+      while (!isOver) {
+        let isHeard = false;
+        try {
+          for await (const news of live(SILENCE_MS)) {
+            if (isOver) return;
+            isHeard = true;
+            heardAt = new Date().toISOString();
+            if (news.event === 'trouble') {
+              setLink({ state: 'outdated', since: news.data.since });
+              continue;
+            }
+            if (news.event === 'alive') continue;
+            const isChange = news.event === 'change';
+            document = isChange ? applyChanges(document, news.data.changes) : news.data;
+            setZone(document.timezone);
+            setOverview(document);
+            // A heartbeat alone is no reason to read the data of a view again.
+            if (!isChange || news.data.changes.some(([path]) => path[0] !== 'daemons')) setVersion((n) => n + 1);
+            setLink({ state: 'live' });
+          }
+        } catch (/** @type {any} */ error) {
+          if (error.status === 401) {
+            setLink({ state: 'locked' });
+            return onLocked(error);
+          }
         }
-        if (news.event === 'alive') continue;
-        const overview = news.event === 'change' ? applyChanges(state.live, news.data.changes) : news.data;
-        showLink('live', 'ok');
-        showTrouble();
-        announce(overview);
-        state.live = overview;
-        setZone(overview.timezone);
-        document.getElementById('footer').textContent = `Roadbook ${overview.version} · times in ${overview.timezone}`;
-        if (VIEWS[state.name].isLive !== false) await show();
+        if (isOver) return;
+        setLink({ state: 'silent', since: heardAt });
+        await new Promise((resolve) => setTimeout(resolve, isHeard ? 0 : RETRY_MS));
       }
-    } catch (error) {
-      if (error.status === 401) break;
     }
-    showLink('not connected', 'bad');
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-  }
-  // The stream needs the token; `follow` starts again once the user has entered it.
-  state.isFollowing = false;
-  showLink('locked', 'bad');
-}
-
-/** Announces only a change of the health to screen readers; more would be noise. */
-function announce({ health }) {
-  if (state.live === undefined || state.live.health === health) return;
-  document.getElementById('announcer').textContent = `Health is now ${health}`;
-}
-
-function start() {
-  document
-    .getElementById('views')
-    .replaceChildren(
-      ...Object.entries(VIEWS).map(([name, { title }]) => el('li', {}, el('a', { href: `#/${name}` }, title))),
-    );
-  addEventListener('hashchange', go);
-  // Charts read their colours when they are drawn, so a change of the scheme draws them again.
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', show);
-  setUpToken(() => {
     void follow();
-    go();
-  });
-  obeyClicks(main, show);
-  main.addEventListener('input', (event) => VIEWS[state.name].input?.(event, show));
-  main.addEventListener('click', (event) => VIEWS[state.name].click?.(event, show));
-  main.addEventListener('pointermove', (event) => VIEWS[state.name].hover?.(event));
-  main.addEventListener('toggle', (event) => VIEWS[state.name].toggle?.(event, show), true);
-  setInterval(tick, 1000);
-  void follow();
-  go();
+    return () => {
+      isOver = true;
+    };
+  }, [session]);
+  return { overview, link, version, reconnect: () => setSession((n) => n + 1) };
 }
 
-addEventListener('unhandledrejection', () => note('The page has an error; reload it.', 'bad'));
-start();
+/** Messages at the edge of the page. */
+function useNotes() {
+  const [notes, setNotes] = useState(/** @type {any[]} */ ([]));
+  const drop = (/** @type {number} */ id) => setNotes((all) => all.filter((each) => each.id !== id));
+  function add(/** @type {any} */ note) {
+    const id = Math.random();
+    setNotes((all) => [...all, { ...note, id }]);
+    setTimeout(() => drop(id), note.undo === undefined ? NOTE_MS : UNDO_MS);
+  }
+  return { notes, add, drop };
+}
+
+function App() {
+  const main = useRef(/** @type {HTMLElement | null} */ (null));
+  const { address, place } = useAddress(main);
+  const [language, setLanguage] = useState(currentLanguage());
+  const [question, setQuestion] = useState(/** @type {any} */ (undefined));
+  const [unlock, setUnlock] = useState(/** @type {any} */ (undefined));
+  const [actions, setActions] = useState(0);
+  const { notes, add, drop } = useNotes();
+  const locked = (/** @type {any} */ error) => {
+    const wasLocked = token() === null;
+    forgetToken();
+    setUnlock((/** @type {any} */ before) => before ?? { wrong: wasLocked ? undefined : error });
+  };
+  const { overview, link, version, reconnect } = useLive(locked);
+
+  /** Asks for the token if there is none, then carries out the action. @returns {Promise<any>} */
+  async function act(/** @type {string} */ path, /** @type {any} */ body, /** @type {any} */ undo) {
+    if (token() === null) await new Promise((resolve) => setUnlock({ onUnlocked: resolve }));
+    try {
+      const result = await post(path, body);
+      if (result.words !== undefined) add({ tone: 'ok', result, undo });
+      return result;
+    } catch (/** @type {any} */ error) {
+      if (error.status === 401) locked(error);
+      else add({ tone: 'bad', error });
+      throw error;
+    } finally {
+      setActions((n) => n + 1);
+    }
+  }
+
+  const isOutdated = link.state !== 'live';
+  const page = {
+    overview,
+    isOutdated,
+    version: version + actions,
+    act,
+    ask: setQuestion,
+    failed: (/** @type {any} */ error) => error.status === 401 && locked(error),
+  };
+  useTitle(overview, address.view, isOutdated);
+  return html`<${PageContext.Provider} value=${page}>
+    <a class="skip" href="#main" onClick=${(/** @type {Event} */ event) => {
+      event.preventDefault();
+      main.current?.focus();
+    }}>${t('page.skip')}</a>
+    <${Bar} view=${address.view} link=${link} onUnlock=${() => setUnlock({})} />
+    <${Trouble} link=${link} />
+    <main id="main" ref=${main} tabindex="-1" class=${isOutdated ? 'outdated' : undefined}>
+      <${View} key=${`${place} ${language}`} address=${address} />
+    </main>
+    <${Footer} overview=${overview} language=${language} onLanguage=${setLanguage} />
+    <${Announcer} health=${overview?.health} link=${link.state} />
+    <section class="notes" aria-label=${t('page.messages')} aria-live="polite">
+      ${notes.map((note) => html`<${Note} key=${note.id} note=${note} act=${act} onDone=${() => drop(note.id)} />`)}
+    </section>
+    ${question === undefined ? null : html`<${ConfirmDialog} question=${question} onClose=${() => setQuestion(undefined)} />`}
+    ${
+      unlock === undefined
+        ? null
+        : html`<${TokenDialog} wrong=${unlock.wrong} onClose=${() => setUnlock(undefined)} onDone=${() => {
+            setUnlock(undefined);
+            setActions((n) => n + 1);
+            reconnect();
+            unlock.onUnlocked?.();
+          }} />`
+    }
+  <//>`;
+}
+
+/** The title and the icon of the tab show a failure. */
+function useTitle(/** @type {any} */ overview, /** @type {string} */ view, /** @type {boolean} */ isOutdated) {
+  const health = overview?.health ?? 'ok';
+  const isBad = isOutdated ? overview !== undefined : ['failing', 'late'].includes(health);
+  const mark = isBad ? `${isOutdated ? t('link.silent') : word('health', health)} · ` : '';
+  useEffect(() => {
+    document.title = `${mark}${word('view', view)} · Roadbook`;
+    const icon = /** @type {HTMLLinkElement} */ (document.querySelector('link[rel=icon]'));
+    icon.href = isBad ? '/page/favicon-bad.svg' : '/page/favicon.svg';
+  }, [mark, view, isBad]);
+}
+
+function View({ address }) {
+  const [error] = useErrorBoundary();
+  if (error !== undefined)
+    return html`<div><h1 tabindex="-1">${t('page.broken')}</h1><p class="wrong">${t('page.reload')}</p></div>`;
+  return html`<${VIEWS[/** @type {keyof typeof VIEWS} */ (address.view)]} ...${address} />`;
+}
+
+const Bar = ({ view, link, onUnlock }) => html`<header class="bar">
+  <a class="brand" href="#/overview"><img src="/page/favicon.svg" alt="" width="22" height="22" />Roadbook</a>
+  <nav aria-label=${t('page.views')}>
+    <ul id="views">${IN_BAR.map(
+      (name) =>
+        html`<li key=${name}><a href="#/${name}" aria-current=${name === view ? 'page' : undefined}>${word('view', name)}</a></li>`,
+    )}</ul>
+  </nav>
+  <p class="link-state ${link.state === 'live' ? 'ok' : 'bad'}"><span class="dot" aria-hidden="true"></span>${word('link', link.state)}</p>
+  ${
+    token() === null
+      ? html`<button type="button" class="quiet" onClick=${onUnlock}>${t('token.title')}</button>`
+      : html`<button type="button" class="quiet" onClick=${lock}>${t('token.lock')}</button>`
+  }
+</header>`;
+
+/** The reload drops everything that was read with the token, and the live stream. */
+function lock() {
+  forgetToken();
+  location.reload();
+}
+
+/** Says why the page is out of date. */
+function Trouble({ link }) {
+  if (link.state !== 'outdated' && link.state !== 'silent') return null;
+  const since = link.since ? t('trouble.since', { at: fullTime(link.since) }) : t('trouble.never');
+  return html`<p class="banner bad trouble-line" role="alert">${word('trouble', link.state)} ${since}</p>`;
+}
+
+/** Announces only a change of the health, or of the connection, to screen readers; more would be noise. */
+function Announcer({ health, link }) {
+  const before = useRef(health);
+  const [words, setWords] = useState('');
+  useEffect(() => {
+    if (before.current !== undefined && health !== before.current)
+      setWords(t('page.healthNow', { health: word('health', health) }));
+    before.current = health;
+  }, [health]);
+  return html`<p class="unseen" role="status" aria-live="polite">${link === 'live' ? words : ''}</p>`;
+}
+
+function Note({ note: { tone, result, error, undo }, act, onDone }) {
+  const words =
+    error === undefined
+      ? html`<${Said}>${result.subject}<//>: <${Said}>${result.words}<//>`
+      : html`<${Failure} error=${error} />`;
+  return html`<div class="note ${tone}">${words}
+    ${
+      undo === undefined
+        ? null
+        : html`<button type="button" class="quiet" onClick=${() => {
+            onDone();
+            act(undo.path, undo.body).catch(() => undefined);
+          }}>${t('note.undo')}</button>`
+    }</div>`;
+}
+
+const THEME = 'roadbook-theme';
+function showTheme(/** @type {string} */ theme) {
+  document.documentElement.dataset.theme = theme;
+  // Charts read their colours when they are drawn.
+  dispatchEvent(new Event('theme'));
+}
+
+function Footer({ overview, language, onLanguage }) {
+  const [theme, setTheme] = useState(localStorage.getItem(THEME) ?? 'auto');
+  useEffect(() => showTheme(theme), [theme]);
+  const choose = (/** @type {(value: string) => void} */ set) => (/** @type {any} */ event) => set(event.target.value);
+  return html`<footer>
+    ${overview === undefined ? null : html`<p>${t('page.footer', { version: overview.version, zone: overview.timezone })}</p>`}
+    <label><span>${t('page.language')}</span>
+      <select value=${language} onChange=${choose((value) => {
+        chooseLanguage(/** @type {any} */ (value));
+        onLanguage(value);
+      })}>${Object.entries(LANGUAGES).map(([code, name]) => html`<option key=${code} value=${code} selected=${code === language} lang=${code}>${name}</option>`)}</select></label>
+    <label><span>${t('page.theme')}</span>
+      <select value=${theme} onChange=${choose((value) => {
+        localStorage.setItem(THEME, value);
+        setTheme(value);
+      })}>${['auto', 'light', 'dark'].map((name) => html`<option key=${name} value=${name} selected=${name === theme}>${word('theme', name)}</option>`)}</select></label>
+  </footer>`;
+}
+
+chooseLanguage();
+render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById('page')));

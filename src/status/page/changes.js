@@ -1,3 +1,4 @@
+// @ts-check
 // Applies the changes of the live stream to the document that it sent first. Every object on the way to a change is copied,
 // so that an unchanged part stays the same object.
 

@@ -1,10 +1,11 @@
-// The files of the page, read once: plain HTML, CSS and ES modules, and the chart library. Only the files in this map
-// are served, so no request path can reach another file. The browser revalidates each time and gets a 304 if nothing
-// changed.
+// The files of the page, read once: its HTML, one script, one style sheet, the icons, and the chart library for the view
+// that needs it. Only the files in this map are served, so no request path can reach another file. The browser
+// revalidates each time and gets a 304 if nothing changed.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { Context } from 'hono';
+import { bundle } from './page-bundle.ts';
 
 interface PageFile {
   body: Uint8Array<ArrayBuffer>;
@@ -21,19 +22,25 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const folder = new URL('../page/', import.meta.url);
 
-const readPageFile = (url: URL): PageFile => {
-  const body = new Uint8Array(readFileSync(url));
+const STYLES = ['colours', 'base', 'parts', 'views', 'narrow'];
+
+const textOf = (url: URL): string => readFileSync(url, 'utf8');
+const ofPackage = (name: string): string => textOf(new URL(import.meta.resolve(name)));
+
+function pageFile(name: string, text: string): [string, PageFile] {
+  const body = new TextEncoder().encode(text);
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 20)}"`;
-  return { body, etag, type: TYPES[extname(url.pathname)] ?? 'application/octet-stream' };
-};
+  return [`/page/${name}`, { body, etag, type: TYPES[extname(name)] ?? '' }];
+}
 
 function readAll(): Map<string, PageFile> {
-  const own = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => extname(name) in TYPES);
-  const chart = (name: string): PageFile => readPageFile(new URL(import.meta.resolve(`uplot/dist/${name}`)));
+  const asTheyAre = readdirSync(folder).filter((name) => ['.html', '.svg'].includes(extname(name)));
+  const styles = STYLES.map((name) => textOf(new URL(`style/${name}.css`, folder)));
   return new Map([
-    ...own.map((name): [string, PageFile] => [`/page/${name}`, readPageFile(new URL(name, folder))]),
-    ['/page/uplot.js', chart('uPlot.esm.js')],
-    ['/page/uplot.css', chart('uPlot.min.css')],
+    ...asTheyAre.map((name) => pageFile(name, textOf(new URL(name, folder)))),
+    pageFile('page.js', bundle(new URL('app.js', folder))),
+    pageFile('page.css', [...styles, ofPackage('uplot/dist/uPlot.min.css')].join('')),
+    pageFile('uplot.js', `${ofPackage('uplot/dist/uPlot.iife.min.js')}\nexport default uPlot;\n`),
   ]);
 }
 

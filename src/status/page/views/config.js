@@ -1,111 +1,89 @@
+// @ts-check
 // The running configuration, the rejected edit, the runs of the coming week, and the latest actions of people.
-import { read } from '../api.js';
-import { el } from '../dom.js';
-import { table } from '../tables.js';
-import { clockTime, count, fullTime, ticking, weekday } from '../words.js';
+import { href } from '../address.js';
+import { html } from '../html.js';
+import { useData } from '../parts/page.js';
+import { Table } from '../parts/table.js';
+import { Faint, Foreign, Loaded, Said, Time } from '../parts/words.js';
+import { rich, t, word } from '../texts.js';
+import { clockTime, count, fullTime, weekday } from '../words.js';
 
-export const title = 'Config';
+export function ConfigView() {
+  const config = useData('config');
+  return html`<h1 tabindex="-1">${t('config.title')}</h1><${Loaded} of=${config}>${(data) => html`<${Config} ...${data} />`}<//>`;
+}
 
-export const load = () => read('config');
+const Config = ({ file, loaded_at, error, config, schedules, orders }) => html`
+  ${
+    error === null
+      ? null
+      : html`<section class="banner bad" aria-label=${t('config.rejected')}>
+          <strong>${t('config.rejectedText')}</strong><pre class="refusal" tabindex="0" aria-label=${t('column.error')} lang="en">${error}</pre></section>`
+  }
+  <p class="lead">${rich('config.loaded', { file: html`<code>${file}</code>`, when: html`<${Time} at=${loaded_at} />` })}</p>
+  <h2>${t('config.week')}</h2>
+  <${Week} schedules=${schedules} />
+  <h2>${t('config.options')}</h2>
+  <${Table} caption=${t('config.options')} columns=${[{ name: t('column.job'), class: 'job' }, { name: t('column.options'), class: 'wide' }]}
+    rows=${Object.entries(config.jobs).map(([name, { options }]) => ({ key: name, cells: [html`<${JobName} name=${name} />`, html`<${Options} options=${options} />`] }))}
+    empty=${t('overview.noJobs')} />
+  <h2>${t('config.rest')}</h2>
+  <div class="sections">${Object.entries(config)
+    .filter(([name]) => name !== 'jobs')
+    .map(([name, value]) => html`<${Section} key=${name} name=${name} value=${value} />`)}</div>
+  <h2>${t('config.actions')}</h2>
+  <${Table} caption=${t('config.actionsCaption')} columns=${actionColumns()} rows=${orders.map(actionRow)} empty=${t('config.noActions')} />`;
 
-export const render = ({ file, loaded_at, error, config, schedules, orders }) => [
-  el('h1', {}, 'Configuration'),
-  error === null
-    ? null
-    : el(
-        'section',
-        { class: 'banner bad', 'aria-label': 'Rejected edit' },
-        el('strong', {}, 'The last edit was rejected; the previous configuration stays in effect.'),
-        el('pre', { class: 'refusal', tabindex: '0', 'aria-label': 'Error' }, error),
-      ),
-  el('p', { class: 'lead' }, el('code', {}, file), ', loaded ', ticking('ago', loaded_at), '. Secrets are not shown.'),
-  el('h2', {}, 'The next seven days'),
-  preview(schedules),
-  el('h2', {}, 'Options of the jobs'),
-  table('Options of each job', OPTION_COLUMNS, Object.entries(config.jobs).map(optionRow), 'There are no jobs.'),
-  el('h2', {}, 'Everything else'),
-  el(
-    'div',
-    { class: 'sections' },
-    Object.entries(config)
-      .filter(([name]) => name !== 'jobs')
-      .map(([name, value]) => section(name, value)),
-  ),
-  el('h2', {}, 'Actions'),
-  table('Actions through this page', ACTION_COLUMNS, orders.map(actionRow), 'No actions yet.'),
-];
+const JobName = ({ name }) => html`<a class="name" href=${href('jobs', [name])}>${name}</a>`;
 
-function preview(schedules) {
+function Week({ schedules }) {
   const days = schedules.find((each) => each.days.length > 0)?.days ?? [];
   const columns = [
-    { name: 'Job', class: 'job' },
-    { name: 'Schedule' },
+    { name: t('column.job'), class: 'job' },
+    { name: t('column.schedule') },
     ...days.map(({ day }) => ({ name: weekday(day), class: 'day' })),
   ];
-  return table(
-    'How often each job runs on each of the next seven days',
-    columns,
-    schedules.map(({ name, enabled, paused, schedule, timezone, days: own }) => ({
-      key: name,
-      cells: [
-        el('span', { class: 'name' }, name),
-        [el('code', {}, schedule), el('span', { class: 'meaning' }, timezone)],
-        ...(own.length > 0
-          ? own.map(dayCell)
-          : days.map((_, n) => el('span', { class: 'faint' }, n > 0 ? '–' : enabled && paused ? 'paused' : 'off'))),
-      ],
-    })),
-    'There are no jobs.',
-  );
+  const rows = schedules.map(({ name, enabled, paused, schedule, timezone, days: own }) => ({
+    key: name,
+    cells: [
+      html`<${JobName} name=${name} />`,
+      html`<code>${schedule}</code><span class="meaning" translate="no">${timezone}</span>`,
+      ...(own.length > 0
+        ? own.map(dayCell)
+        : days.map(
+            (_, n) => html`<${Faint}>${n > 0 ? '–' : word('health', enabled && paused ? 'paused' : 'disabled')}<//>`,
+          )),
+    ],
+  }));
+  return html`<${Table} caption=${t('config.weekCaption')} columns=${columns} rows=${rows} empty=${t('overview.noJobs')} />`;
 }
 
 /** Up to three runs are shown by their times, more by their number. */
 function dayCell({ runs, more, first, clock_change }) {
   const words = runs === 0 ? '–' : runs <= 3 ? first.map(clockTime).join(' ') : `${count(runs)}${more ? '+' : ''} ×`;
-  return [words, clock_change ? el('span', { class: 'tag', title: 'The clock changes on this day' }, 'clock') : null];
+  return html`${words}${clock_change ? html`<span class="tag" title=${t('config.clockChange')}>${t('config.clock')}</span>` : null}`;
 }
 
-const OPTION_COLUMNS = [
-  { name: 'Job', class: 'job' },
-  { name: 'Options', class: 'wide' },
-];
+export const Options = ({ options }) =>
+  html`<span class="options">${leaves(options).map(([key, setting]) => html`<span key=${key}><code class="faint">${key}</code> <${Setting} value=${setting} /></span>`)}</span>`;
 
-const optionRow = ([name, { options }]) => ({
-  key: name,
-  cells: [
-    el('span', { class: 'name' }, name),
-    el(
-      'span',
-      { class: 'options' },
-      leaves(options).map(([key, setting]) =>
-        el('span', {}, el('span', { class: 'faint' }, `${key} `), words(setting)),
-      ),
-    ),
-  ],
-});
+const Setting = ({ value }) =>
+  value === null || value === '' ? html`<${Faint}>${t('config.notSet')}<//>` : html`<${Foreign}>${String(value)}<//>`;
 
-const isFlat = (value) => typeof value !== 'object' || value === null;
+const isFlat = (/** @type {unknown} */ value) => typeof value !== 'object' || value === null;
 
 /** A section of the file as people write it; nested options are shown by their path. */
-function section(name, value) {
+function Section({ name, value }) {
   const lines = isFlat(value) ? [[name, value]] : leaves(value);
-  return el(
-    'section',
-    { class: 'panel', 'data-key': name },
-    el('h3', {}, name),
-    lines.length === 0
-      ? el('p', { class: 'faint' }, 'not set')
-      : el(
-          'dl',
-          { class: 'settings' },
-          lines.map(([key, setting]) => el('div', {}, el('dt', {}, key), el('dd', { dir: 'auto' }, words(setting)))),
-        ),
-  );
+  return html`<section class="panel"><h3><code>${name}</code></h3>
+    ${
+      lines.length === 0
+        ? html`<p class="faint">${t('config.notSet')}</p>`
+        : html`<dl class="settings">${lines.map(([key, setting]) => html`<div key=${key}><dt><code>${key}</code></dt><dd><${Setting} value=${setting} /></dd></div>`)}</dl>`
+    }</section>`;
 }
 
-const words = (setting) =>
-  setting === null || setting === '' ? el('span', { class: 'faint' }, 'not set') : String(setting);
-
+/** @type {(value: object, path?: string[]) => [string, any][]} */
 const leaves = (value, path = []) =>
   Object.entries(value).flatMap(([key, inner]) => {
     if (inner === undefined) return [];
@@ -114,15 +92,21 @@ const leaves = (value, path = []) =>
     return isFlat(inner) ? [[[...path, key].join('.'), inner]] : leaves(inner, [...path, key]);
   });
 
-const ACTION_COLUMNS = [
-  { name: 'When' },
-  { name: 'Action' },
-  { name: 'On', class: 'wide' },
-  { name: 'From' },
-  { name: 'Outcome', class: 'wide' },
+const actionColumns = () => [
+  { name: t('column.when') },
+  { name: t('column.action') },
+  { name: t('column.on'), class: 'wide' },
+  { name: t('column.from') },
+  { name: t('column.outcome'), class: 'wide' },
 ];
 
 const actionRow = ({ id, at, action, subject, by, outcome }) => ({
-  key: id,
-  cells: [fullTime(at), action, el('span', { dir: 'auto' }, subject), by, el('span', { dir: 'auto' }, outcome)],
+  key: String(id),
+  cells: [
+    fullTime(at),
+    word('did', action),
+    html`<${Foreign}>${subject}<//>`,
+    html`<${Foreign}>${by}<//>`,
+    html`<${Said}>${outcome}<//>`,
+  ],
 });

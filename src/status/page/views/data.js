@@ -1,178 +1,107 @@
+// @ts-check
 // The tables with their rows and freshness, the invalid records in quarantine, and the dictionary.
-import { read } from '../api.js';
-import { el } from '../dom.js';
-import { orderButton } from '../orders.js';
-import { pager, table } from '../tables.js';
-import { count, plural, ticking } from '../words.js';
+import { useState } from 'preact/hooks';
+import { setFilter } from '../address.js';
+import { html } from '../html.js';
+import { ActionButton } from '../parts/action.js';
+import { useData } from '../parts/page.js';
+import { Pager, Table } from '../parts/table.js';
+import { Choice, Empty, Faint, Foreign, Loaded, Pill, Said, Time } from '../parts/words.js';
+import { currentLanguage, rich, t, word } from '../texts.js';
+import { count } from '../words.js';
+import { Days } from './days.js';
 
-export const title = 'Data';
+/** The days change slowly, and their answer is large. */
+const EVERY_MS = 60000;
 
-const filter = { page: 0, table: '', word: '' };
-let dictionary;
-/** Tables whose columns are shown. Building the columns of all tables would be slow on an old machine. */
-const opened = new Set();
-
-export async function load(_, live) {
-  dictionary ??= (await read('dictionary')).tables;
-  const [status, quarantine] = await Promise.all([
-    live ?? read('overview'),
-    read('quarantine', { page: filter.page, table: filter.table }),
-  ]);
-  return { status, quarantine, dictionary };
+export function TablesView({ query: { page = '0', table = '', word: find = '' } }) {
+  const status = useData('days', {}, { everyMs: EVERY_MS });
+  const quarantine = useData('quarantine', { page, table });
+  const dictionary = useData('dictionary', {}, { isFixed: true });
+  return html`<h1 tabindex="-1">${t('view.data')}</h1>
+    <h2>${t('days.title')}</h2>
+    <${Loaded} of=${status}>${({ days }) => html`<${Days} days=${days} />`}<//>
+    <h2>${t('data.tables')}</h2>
+    <${Loaded} of=${status}>${({ tables }) => html`<${Table} caption=${t('data.tablesCaption')} columns=${columns()}
+      rows=${tables.map((each) => tableRow(each, dictionary.data?.tables ?? []))} empty=${t('data.noTables')} />`}<//>
+    <h2>${t('data.quarantine')}</h2>
+    <${Loaded} of=${quarantine}>${(data) => html`<${Quarantine} found=${data} table=${table} tables=${status.data?.tables ?? []} />`}<//>
+    <h2>${t('data.dictionary')}</h2>
+    <div class="filters"><label><span>${t('data.find')}</span>
+      <input type="search" defaultValue=${find} placeholder=${t('data.findWhat')} autocomplete="off"
+        onInput=${(/** @type {any} */ event) => setFilter({ word: event.target.value }, { replace: true })} /></label></div>
+    ${currentLanguage() === 'en' ? null : html`<p class="hint">${t('data.inEnglish')}</p>`}
+    <${Loaded} of=${dictionary}>${(data) => html`<div class="dictionary" lang="en">${data.tables.filter((each) => fits(each, find.toLowerCase())).map((each) => html`<${Entry} key=${each.name} entry=${each} />`)}</div>`}<//>`;
 }
 
-export const render = ({ status, quarantine, dictionary: tables }) => [
-  el('h1', {}, 'Data'),
-  el('h2', {}, 'Tables'),
-  table(
-    'Tables with rows and freshness',
-    COLUMNS,
-    status.tables.map((each) => row(each, tables)),
-    'There are no tables.',
-  ),
-  el('h2', {}, 'Quarantine'),
-  showQuarantine(quarantine, status),
-  el('h2', {}, 'Dictionary'),
-  el(
-    'div',
-    { class: 'filters' },
-    el(
-      'label',
-      {},
-      el('span', {}, 'Find'),
-      el('input', {
-        type: 'search',
-        'data-filter': 'word',
-        value: filter.word,
-        placeholder: 'table, view or column',
-        autocomplete: 'off',
-      }),
-    ),
-  ),
-  el('div', { class: 'dictionary' }, tables.filter(fits).map(entry)),
+const columns = () => [
+  { name: t('column.table'), class: 'job' },
+  { name: t('column.rows'), class: 'number' },
+  { name: t('column.fresh') },
+  { name: t('column.read') },
+  { name: t('column.lastChange') },
 ];
 
-const COLUMNS = [
-  { name: 'Table', class: 'job' },
-  { name: 'Rows', class: 'number' },
-  { name: 'Read' },
-  { name: 'Last change' },
-];
+const when = (/** @type {string | null} */ at) =>
+  at === null ? html`<${Faint}>${t('time.never')}<//>` : html`<${Time} at=${at} />`;
 
-const none = () => el('span', { class: 'faint' }, 'never');
-
-const row = (each, tables) => ({
+const tableRow = (each, tables) => ({
   key: each.name,
   cells: [
-    [
-      el('span', { class: 'name' }, each.name),
-      el('span', { class: 'meaning' }, tables.find(({ name }) => name === each.name)?.meaning ?? ''),
-    ],
+    html`<code class="name">${each.name}</code><span class="meaning" lang="en">${tables.find(({ name }) => name === each.name)?.meaning}</span>`,
     count(each.rows),
-    each.read_at === null ? none() : ticking('ago', each.read_at),
-    each.last_change_at === null ? none() : ticking('ago', each.last_change_at),
+    html`<${Pill} group="fresh" state=${each.verdict} />`,
+    when(each.read_until),
+    when(each.last_change_at),
   ],
 });
 
-function showQuarantine({ total, rows, page, more }, { tables }) {
-  if (total === 0) return el('p', { class: 'empty' }, 'No record is in quarantine.');
-  return [
-    el('p', { class: 'hint' }, `${plural(total, 'invalid record')}. Only values declared as not personal are shown.`),
-    el(
-      'div',
-      { class: 'filters' },
-      el(
-        'label',
-        {},
-        el('span', {}, 'Table'),
-        el(
-          'select',
-          { 'data-filter': 'table' },
-          ['', ...tables.map(({ name }) => name)].map((name) =>
-            el('option', { value: name, selected: name === filter.table }, name === '' ? 'all' : name),
-          ),
-        ),
-      ),
-    ),
-    el('div', { class: 'records' }, rows.map(record)),
-    rows.length === 0 ? el('p', { class: 'empty' }, 'No records of this table.') : null,
-    pager({ page, more }),
-  ];
+function Quarantine({ found: { total, rows, ...list }, table, tables }) {
+  if (total === 0) return html`<${Empty}>${t('data.noQuarantine')}<//>`;
+  return html`<p class="hint">${t('data.masked', { n: total })}</p>
+    <div class="filters"><${Choice} label=${t('column.table')} value=${table} values=${tables.map(({ name }) => name)} onChoose=${(value) => setFilter({ table: value })} /></div>
+    <div class="records">${rows.map((record) => html`<${Record} key=${record.id} record=${record} />`)}</div>
+    ${rows.length === 0 ? html`<${Empty}>${t('data.noneOfTable')}<//>` : null}
+    <${Pager} list=${list} />`;
 }
 
-const record = ({ id, table_name, record_key, reason, payload, times, last_seen_at, job }) =>
-  el(
-    'details',
-    { class: 'record', 'data-key': id },
-    el(
-      'summary',
-      {},
-      el('strong', {}, table_name),
-      ' ',
-      el('span', { dir: 'auto' }, record_key ?? ''),
-      el('span', { class: 'reason', dir: 'auto' }, reason),
-    ),
-    el('p', { class: 'faint' }, `read ${plural(times, 'time')} by ${job}, last `, ticking('ago', last_seen_at)),
-    el('pre', { dir: 'auto', tabindex: '0', 'aria-label': 'Masked record' }, JSON.stringify(payload, null, 2)),
-    el('p', { class: 'buttons' }, orderButton('Retry', 'quarantine/retry', { body: { id } })),
-  );
+const Record = ({
+  record: { id, table_name, record_key, reason, payload, times, last_seen_at, job },
+}) => html`<details class="record">
+  <summary><code><strong>${table_name}</strong></code>${' '}<${Foreign}>${record_key ?? ''}<//><${Said} class="reason">${reason}<//></summary>
+  <p class="faint">${rich('data.readTimes', { n: times, job: html`<code>${job}</code>`, when: html`<${Time} at=${last_seen_at} />` })}</p>
+  <pre dir="auto" tabindex="0" aria-label=${t('data.maskedRecord')}>${JSON.stringify(payload, null, 2)}</pre>
+  <p class="buttons"><${ActionButton} path="quarantine/retry" body=${{ id }}>${t('action.retry')}<//></p>
+</details>`;
 
-const fits = ({ name, columns }) => {
-  const word = filter.word.toLowerCase();
-  return word === '' || name.includes(word) || columns.some((column) => column.name.includes(word));
-};
+const fits = ({ name, columns: own }, /** @type {string} */ find) =>
+  find === '' || name.includes(find) || own.some((column) => column.name.includes(find));
 
-const KINDS = { view: 'view for BI', base: 'from the service', control: 'internal to Roadbook' };
-
-const entry = ({ name, kind, meaning, call, columns }) =>
-  el(
-    'details',
-    { 'data-key': name, 'data-table': name },
-    el('summary', {}, el('strong', {}, name), el('span', { class: 'reason' }, meaning)),
-    el('p', { class: 'faint' }, [KINDS[kind] ?? kind, call, `key: ${keyOf(columns)}`].filter(Boolean).join(' · ')),
-    opened.has(name) ? columnTable(name, columns) : null,
-  );
-
-const keyOf = (columns) =>
-  columns
+/** The columns are built when they are opened: those of all tables at once would be slow on an old machine. */
+function Entry({ entry: { name, kind, meaning, call, columns: own } }) {
+  const [isOpen, setOpen] = useState(false);
+  const key = own
     .filter(({ is_key }) => is_key)
-    .map(({ name }) => name)
+    .map((column) => column.name)
     .join(', ');
-
-const columnTable = (name, columns) =>
-  table(
-    `Columns of ${name}`,
-    [{ name: 'Column' }, { name: 'Type' }, { name: 'Source' }, { name: 'Meaning', class: 'wide' }],
-    columns.map((column) => ({
-      key: column.name,
-      cells: [
-        el('code', {}, column.name),
-        column.type,
-        column.source === null ? null : el('code', {}, column.source),
-        [column.meaning, column.is_personal ? el('span', { class: 'tag' }, 'personal') : null],
-      ],
-    })),
-    'None.',
-  );
-
-export function toggle({ target }, again) {
-  const { table: name } = target.dataset;
-  if (name === undefined || opened.has(name) === target.open) return;
-  if (target.open) opened.add(name);
-  else opened.delete(name);
-  again();
+  return html`<details onToggle=${(/** @type {any} */ event) => setOpen(event.target.open)}>
+    <summary><strong>${name}</strong><span class="reason">${meaning}</span></summary>
+    <p class="faint">${[word('tableKind', kind), call, `${t('data.key')}: ${key}`].filter(Boolean).join(' · ')}</p>
+    ${
+      isOpen
+        ? html`<${Table} caption=${t('data.columnsOf', { table: name })} columns=${[{ name: t('column.column') }, { name: t('column.type') }, { name: t('column.source') }, { name: t('column.meaning'), class: 'wide' }]}
+      rows=${own.map(columnRow)} empty="–" />`
+        : null
+    }
+  </details>`;
 }
 
-export function click(event, again) {
-  const button = event.target.closest('[data-page]');
-  if (button === null) return;
-  filter.page = Number(button.dataset.page);
-  again();
-}
-
-export function input(event, again) {
-  const { filter: name } = event.target.dataset;
-  if (name === undefined) return;
-  Object.assign(filter, { [name]: event.target.value, page: 0 });
-  again();
-}
+const columnRow = (column) => ({
+  key: column.name,
+  cells: [
+    html`<code>${column.name}</code>`,
+    column.type,
+    column.source === null ? null : html`<code>${column.source}</code>`,
+    html`${column.meaning}${column.is_personal ? html`<span class="tag">${t('data.personal')}</span>` : null}`,
+  ],
+});

@@ -1,291 +1,191 @@
-// The first view: the overall health, one row for each job, one row for each daemon.
-import { read } from '../api.js';
-import { el } from '../dom.js';
-import { orderButton } from '../orders.js';
-import { barSpark, lineSpark } from '../pictures.js';
-import { table } from '../tables.js';
-import {
-  attentionWords,
-  count,
-  entriesNeeding,
-  pill,
-  plural,
-  runSeconds,
-  shortCount,
-  span,
-  ticking,
-  toneOf,
-} from '../words.js';
-
-export const title = 'Overview';
-
-export const load = async (_, live) => live ?? read('overview');
-
-const SENTENCES = {
-  ok: 'Everything runs on time.',
-  late: 'Something is late.',
-  attention: 'Nothing is late, but a person should look at something.',
-  failing: 'Something is failing.',
-  paused: 'Nothing is scheduled: every job is paused or disabled.',
-  'never ran': 'Not every job has run yet.',
-};
+// @ts-check
+// The first view: the overall health with its reasons, one row for each job, one row for each daemon.
+import { href } from '../address.js';
+import { html } from '../html.js';
+import { ActionButton } from '../parts/action.js';
+import { usePage } from '../parts/page.js';
+import { BarSpark, LineSpark } from '../parts/sparks.js';
+import { Table } from '../parts/table.js';
+import { Card, Faint, Foreign, Pill, Said, Time } from '../parts/words.js';
+import { linesOf } from '../reasons.js';
+import { hasWord, rich, t, word } from '../texts.js';
+import { count, runSeconds, shortCount, span, toneOf } from '../words.js';
 
 /** The worst health first. */
 const WORST_FIRST = ['failing', 'late', 'never ran', 'ok', 'paused'];
-const byNeed = (a, b) => WORST_FIRST.indexOf(a.health) - WORST_FIRST.indexOf(b.health);
 
-export const render = (status) => [
-  el('h1', { class: 'unseen' }, 'Overview'),
-  hero(status),
-  status.config.error === null
-    ? null
-    : el(
-        'section',
-        { class: 'banner bad', 'aria-label': 'Configuration' },
-        el('strong', {}, 'The last edit of the configuration was rejected; the previous one stays in effect. '),
-        el('code', {}, status.config.error),
-        el('a', { href: '#/config' }, 'See the configuration'),
-      ),
-  cards(status),
-  el('h2', {}, 'Jobs'),
-  table(
-    'Jobs with their health, last run, next tick and freshness',
-    COLUMNS,
-    status.jobs.toSorted(byNeed).map((job) => row(job, status)),
-    'There are no jobs.',
-  ),
-  el('h2', {}, 'Daemons'),
-  queueLine(status.queue),
-  table(
-    'Daemons on this warehouse with their state, version, start, last heartbeat and slices a minute',
-    DAEMON_COLUMNS,
-    status.daemons.map(daemonRow),
-    'No daemon has run on this warehouse yet.',
-  ),
+export function Overview() {
+  const { overview: status, isOutdated } = usePage();
+  if (status === undefined)
+    return html`<h1 tabindex="-1">${t('view.overview')}</h1><p class="hint" role="status">${t('page.loading')}</p>`;
+  const jobs = status.jobs.toSorted((a, b) => WORST_FIRST.indexOf(a.health) - WORST_FIRST.indexOf(b.health));
+  return html`
+    <h1 class="unseen" tabindex="-1">${t('view.overview')}</h1>
+    <${Hero} status=${status} isOutdated=${isOutdated} />
+    <${Cards} status=${status} />
+    <h2>${t('overview.jobs')}</h2>
+    <${Table} caption=${t('overview.jobsCaption')} columns=${jobColumns()} empty=${t('overview.noJobs')}
+      rows=${jobs.map((job) => jobRow(job, status))} />
+    <h2 id="daemons">${t('overview.daemons')}</h2>
+    ${
+      status.queue === undefined
+        ? null
+        : html`<p class=${status.queue.dead > 0 ? 'wrong' : 'hint'}>${t('overview.queue', { n: status.queue.waiting, active: status.queue.active, dead: status.queue.dead })}</p>`
+    }
+    <${Table} caption=${t('overview.daemonsCaption')} columns=${daemonColumns()} empty=${t('overview.noDaemons')}
+      rows=${status.daemons.map(daemonRow)} />`;
+}
+
+function Hero({ status, isOutdated }) {
+  const lines = linesOf(status);
+  return html`<section class="hero ${isOutdated ? 'still' : toneOf(status.health)}" aria-label=${t('overview.health')}>
+    <p class="hero-word" data-health=${status.health}><span class="mark" aria-hidden="true"></span>${word('health', status.health)}</p>
+    ${
+      lines.length === 0
+        ? html`<p class="hero-sentence">${t('reason.none')}</p>`
+        : html`<ul class="hero-reasons">${lines.map((line) => html`<${ReasonLine} key=${line.code} line=${line} attention=${status.attention} />`)}</ul>`
+    }
+  </section>`;
+}
+
+const MOST_NAMES = 3;
+
+/** A reason with a link to its place, then the names of the jobs or why the pushes need a person. */
+function ReasonLine({ line: { code, tone, n, text, place, jobs }, attention }) {
+  const key = /** @type {any} */ (`reason.${code}`);
+  const words = hasWord('reason', code) ? t(key, { n }) : html`<${Said}>${text}<//>`;
+  const shown = jobs
+    .slice(0, MOST_NAMES)
+    .map((name) => html`<a key=${name} href=${href('jobs', [name])}>${name}</a>${' '}`);
+  return html`<li class=${tone}>
+    ${jobs.length > 0 ? words : html`<a href=${place}>${words}</a>`}
+    ${code === 'push_person' ? `: ${attention.map(({ reason }) => word('attention', reason)).join('; ')}` : null}
+    ${jobs.length > 0 ? [': ', shown] : null}
+    ${jobs.length > MOST_NAMES ? t('reason.more', { n: jobs.length - MOST_NAMES }) : null}
+  </li>`;
+}
+
+function Cards({ status: { outbox, attention, quarantine, session, tables, config } }) {
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+  const entries = attention.reduce((sum, each) => sum + each.entries, 0);
+  return html`<ul class="cards" aria-label=${t('overview.glance')}>
+    <${Card} name=${t('card.person')} value=${count(entries)} tone=${entries > 0 ? 'bad' : ''} href=${href('plans', [], { needs: entries > 0 ? 'person' : '' })}>
+      ${attention.length === 0 ? t('card.noPushes') : attention.map(({ reason }) => word('attention', reason)).join('; ')}<//>
+    <${Card} name=${t('card.unknown')} value=${count(outbox.unknown)} tone=${outbox.unknown > 0 ? 'late' : ''} href=${href('plans', [], { state: 'unknown' })}>
+      ${t('card.unknownWords', { open: outbox.ready + outbox.sending, confirmed: shortCount(outbox.confirmed) })}<//>
+    <${Card} name=${t('card.rejected')} value=${count(outbox.rejected)} tone=${outbox.rejected > 0 ? 'bad' : ''} href=${href('plans', [], { state: 'rejected' })}>
+      ${t('card.cancelled', { n: outbox.cancelled })}<//>
+    <${Card} name=${t('card.quarantine')} value=${count(quarantine)} tone=${quarantine > 0 ? 'late' : ''} href=${href('data')}>
+      ${t('card.invalid', { n: quarantine })}<//>
+    <${Card} name=${t('card.rows')} value=${shortCount(rows)} href=${href('data')}>${t('card.tables', { n: tables.length })}<//>
+    <${Card} name=${t('card.session')} value=${word('session', session.state)} tone=${session.state === 'refused' ? 'bad' : ''}>
+      ${session.expires_at === null ? t('card.noToken') : rich('card.renews', { when: html`<${Time} kind="until" at=${session.expires_at} />` })}<//>
+    <${Card} name=${t('card.config')} value=${config.error === null ? t('card.inEffect') : t('card.configRejected')} tone=${config.error === null ? '' : 'bad'} href=${href('config')}>
+      ${rich('card.loaded', { when: html`<${Time} at=${config.loaded_at} />` })}<//>
+  </ul>`;
+}
+
+const jobColumns = () => [
+  { name: t('column.job'), class: 'job' },
+  { name: t('column.health'), class: 'health' },
+  { name: t('column.lastRun'), class: 'last' },
+  { name: t('column.nextTick') },
+  { name: t('column.read') },
+  { name: t('column.duration'), class: 'picture' },
+  { name: t('column.rows'), class: 'picture' },
+  { name: t('column.actions'), unseen: true, class: 'actions' },
 ];
 
-const DAEMON_COLUMNS = [
-  { name: 'Daemon', class: 'job' },
-  { name: 'State', class: 'health' },
-  { name: 'Version' },
-  { name: 'Since' },
-  { name: 'Last heartbeat' },
-  { name: 'Slices a minute' },
+function jobRow(job, { tables }) {
+  const { name, last_run: last } = job;
+  return {
+    key: name,
+    cells: [
+      html`<a class="name" href=${href('jobs', [name])}>${name}</a><span class="meaning">${word('meaning', name)}</span>`,
+      html`<${Pill} group="health" state=${job.enabled ? job.health : 'disabled'} />`,
+      html`<${LastRun} run=${last} />`,
+      job.next_tick_at === null ? html`<${Faint}>–<//>` : html`<${Time} kind="until" at=${job.next_tick_at} />`,
+      html`<${Freshness} job=${job} tables=${tables} />`,
+      html`<${Durations} job=${job} />`,
+      html`<${RowsWritten} job=${job} />`,
+      job.enabled ? html`<${JobButtons} job=${job} />` : null,
+    ],
+    below: last?.error == null ? undefined : html`<${LastError} job=${job} />`,
+  };
+}
+
+/** The last error with a hint; since when the job fails, how often in a row, and its last success. */
+function LastError({ job }) {
+  const { last_run: last, failing_since: since, last_success_at: success } = job;
+  return html`<p class="trouble ${toneOf(last.status)}">
+    <${Foreign}>${last.error}<//>
+    ${job.hint === null ? null : html`${' '}<${Said} class="hint">${job.hint}<//>`}
+    ${
+      since === null
+        ? null
+        : html`<span class="trouble-facts">${rich('overview.failingSince', { n: job.failures_in_a_row, since: html`<${Time} at=${since} />` })}${' '}
+            ${success === null ? t('overview.neverOk') : rich('overview.lastOk', { when: html`<${Time} at=${success} />` })}</span>`
+    }</p>`;
+}
+
+export const JobButtons = ({ job: { name, paused } }) => {
+  const [pause, resume] = [`jobs/${name}/pause`, `jobs/${name}/resume`];
+  return html`<span class="buttons">
+    <${ActionButton} path="jobs/${name}/run" label=${t('action.labelled', { action: t('action.run'), on: name })}>${t('action.run')}<//>
+    ${
+      paused
+        ? html`<${ActionButton} key="resume" path=${resume} undo=${{ path: pause }} label=${t('action.labelled', { action: t('action.resume'), on: name })}>${t('action.resume')}<//>`
+        : html`<${ActionButton} key="pause" path=${pause} undo=${{ path: resume }} label=${t('action.labelled', { action: t('action.pause'), on: name })}>${t('action.pause')}<//>`
+    }
+  </span>`;
+};
+
+export function LastRun({ run }) {
+  if (run === null) return html`<${Faint}>${t('time.never')}<//>`;
+  const seconds = runSeconds(run);
+  return html`<span class="line"><a class="run-word ${toneOf(run.status)}" href=${href('runs', [run.run_id])}>${word('state', run.status)}</a>${' '}
+      <${Time} at=${run.started_at} /></span>
+    ${seconds === null ? null : html`<span class="meaning">${t('run.took', { span: span(seconds) })}</span>`}`;
+}
+
+/** The oldest read of the tables that the job fills. */
+function Freshness({ job, tables }) {
+  const read = tables.filter(({ name }) => job.tables.includes(name)).map(({ read_at }) => read_at);
+  if (read.length === 0) return html`<${Faint}>–<//>`;
+  return read.includes(null) ? html`<${Faint}>${t('data.notRead')}<//>` : html`<${Time} at=${read.toSorted()[0]} />`;
+}
+
+export function Durations({ job: { name, recent } }) {
+  const ended = recent.filter(({ seconds }) => seconds !== null).map(({ seconds }) => seconds);
+  const words =
+    ended.length === 0 ? '–' : t('spark.durations', { latest: span(ended.at(-1)), longest: span(Math.max(...ended)) });
+  return html`<${LineSpark} label="${name}: ${words}" values=${ended} />`;
+}
+
+export function RowsWritten({ job: { name, recent } }) {
+  const sum = recent.reduce((all, { rows }) => all + rows, 0);
+  return html`<${BarSpark} label="${name}: ${t('spark.rows', { n: recent.length, rows: sum })}"
+    values=${recent.map(({ rows, status }) => ({ value: rows, tone: status === 'ok' ? 'plain' : toneOf(status) }))} />`;
+}
+
+const daemonColumns = () => [
+  { name: t('column.daemon'), class: 'job' },
+  { name: t('column.state'), class: 'health' },
+  { name: t('column.version') },
+  { name: t('column.since') },
+  { name: t('column.heartbeat') },
+  { name: t('column.slices') },
 ];
 
 /** The rate of a silent daemon is out of date, so the server sends null for it. */
 const daemonRow = (daemon) => ({
   key: `${daemon.host} ${daemon.pid} ${daemon.started_at}`,
   cells: [
-    [
-      el('span', { class: 'name', dir: 'auto' }, daemon.host),
-      el('span', { class: 'meaning' }, `process ${daemon.pid}`),
-    ],
-    pill(daemon.state),
+    html`<${Foreign} class="name">${daemon.host}<//><span class="meaning">${t('overview.process', { pid: String(daemon.pid) })}</span>`,
+    html`<${Pill} state=${daemon.state} />`,
     daemon.version,
-    ticking('ago', daemon.started_at),
-    ticking('ago', daemon.heartbeat_at),
-    daemon.slices_per_minute === null ? el('span', { class: 'faint' }, 'unknown') : count(daemon.slices_per_minute),
+    html`<${Time} at=${daemon.started_at} />`,
+    html`<${Time} at=${daemon.heartbeat_at} />`,
+    daemon.slices_per_minute === null ? html`<${Faint}>${t('state.unknown')}<//>` : count(daemon.slices_per_minute),
   ],
 });
-
-/** Null if the daemons share no queue. */
-const queueLine = (queue) =>
-  queue === undefined
-    ? null
-    : el(
-        'p',
-        { class: queue.dead > 0 ? 'wrong' : 'hint' },
-        `Queue: ${plural(queue.waiting, 'slice')} waiting, ${count(queue.active)} active, ${count(queue.dead)} failed.`,
-      );
-
-function hero({ health, jobs, outbox, unknownSince, deadline, attention }) {
-  const names = jobs.filter((job) => job.health === health && !['ok', 'paused', 'never ran'].includes(health));
-  const people = needsPerson(attention);
-  const missed = missedDeadline(deadline);
-  // The general sentence is left out if a more exact one says what is late.
-  const general = health === 'late' && (people ?? missed) !== null ? null : SENTENCES[health];
-  const sentence =
-    names.length === 0
-      ? general
-      : `${listed(names.map(({ name }) => name))} ${names.length === 1 ? 'is' : 'are'} ${health}.`;
-  const unclear =
-    unknownSince === null || people !== null
-      ? null
-      : [el('a', { href: '#/plans/unknown' }, plural(outbox.unknown, 'push', 'pushes')), ' of unknown outcome.'];
-  return el(
-    'section',
-    { class: `hero ${toneOf(health)}`, 'aria-label': 'Overall health' },
-    el(
-      'p',
-      { class: 'hero-word', 'data-health': health },
-      el('span', { class: 'mark', 'aria-hidden': 'true' }),
-      health,
-    ),
-    el(
-      'p',
-      { class: 'hero-sentence' },
-      [sentence, people, unclear, missed].filter((words) => words !== null).map((words) => [words, ' ']),
-    ),
-  );
-}
-
-/** Null if no push needs a person. */
-function needsPerson(attention) {
-  const entries = entriesNeeding(attention);
-  if (entries === 0) return null;
-  const words = `${plural(entries, 'push', 'pushes')} ${entries === 1 ? 'needs' : 'need'} a person`;
-  return [el('a', { href: '#/plans' }, words), `: ${reasonsIn(attention)}.`];
-}
-
-const reasonsIn = (attention) => attention.map(({ reason }) => attentionWords(reason).word).join('; ');
-
-/** Null unless plans for tomorrow have missed a configured deadline. */
-function missedDeadline(deadline) {
-  const missed = deadline?.missed.length ?? 0;
-  if (missed === 0) return null;
-  const words = `${plural(missed, 'plan')} for tomorrow ${missed === 1 ? 'is' : 'are'} not confirmed`;
-  return [el('a', { href: '#/plans' }, words), ` by ${deadline.at}.`];
-}
-
-const listed = (names) => (names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`);
-
-const card = (name, value, words, { tone = '', href } = {}) =>
-  el(
-    'li',
-    { class: `card ${tone}` },
-    el(
-      href === undefined ? 'div' : 'a',
-      { href, class: 'card-inside' },
-      el('span', { class: 'card-name' }, name),
-      el('span', { class: 'card-value' }, value),
-      el('span', { class: 'card-words' }, words),
-    ),
-  );
-
-function cards({ outbox, attention, quarantine, session, tables, config }) {
-  const rows = tables.reduce((sum, table) => sum + table.rows, 0);
-  const open = outbox.ready + outbox.sending;
-  return el(
-    'ul',
-    { class: 'cards', 'aria-label': 'At a glance' },
-    card(
-      'Need a person',
-      count(entriesNeeding(attention)),
-      attention.length === 0 ? 'no pushes' : reasonsIn(attention),
-      { tone: attention.length > 0 ? 'bad' : '', href: '#/plans' },
-    ),
-    card('Unknown pushes', count(outbox.unknown), `${count(open)} waiting, ${shortCount(outbox.confirmed)} confirmed`, {
-      tone: outbox.unknown > 0 ? 'late' : '',
-      href: '#/plans/unknown',
-    }),
-    card('Rejected pushes', count(outbox.rejected), `${count(outbox.cancelled)} cancelled`, {
-      tone: outbox.rejected > 0 ? 'bad' : '',
-      href: '#/plans/rejected',
-    }),
-    card('In quarantine', count(quarantine), quarantine === 0 ? 'no invalid records' : 'invalid records', {
-      tone: quarantine > 0 ? 'late' : '',
-      href: '#/data',
-    }),
-    card('Warehouse rows', shortCount(rows), `${tables.length} tables`, { href: '#/data' }),
-    card(
-      'Service session',
-      session.state,
-      session.expires_at === null ? 'no token yet' : ['token renews ', ticking('until', session.expires_at)],
-      { tone: session.state === 'refused' ? 'bad' : '' },
-    ),
-    card(
-      'Configuration',
-      config.error === null ? 'in effect' : 'rejected',
-      ['loaded ', ticking('ago', config.loaded_at)],
-      {
-        tone: config.error === null ? '' : 'bad',
-        href: '#/config',
-      },
-    ),
-  );
-}
-
-const COLUMNS = [
-  { name: 'Job', class: 'job' },
-  { name: 'Health', class: 'health' },
-  { name: 'Last run', class: 'last' },
-  { name: 'Next tick' },
-  { name: 'Read' },
-  { name: 'Duration', class: 'picture' },
-  { name: 'Rows', class: 'picture' },
-  { name: 'Actions', unseen: true, class: 'actions' },
-];
-
-function row(job, { tables }) {
-  const { name, last_run: last } = job;
-  return {
-    key: name,
-    cells: [
-      [el('span', { class: 'name' }, name), el('span', { class: 'meaning' }, job.meaning)],
-      pill(job.enabled ? job.health : 'disabled', job.enabled ? undefined : 'still'),
-      lastRun(job),
-      job.next_tick_at === null ? el('span', { class: 'faint' }, '–') : ticking('until', job.next_tick_at),
-      freshness(job, tables),
-      durations(job),
-      rowsWritten(job),
-      job.enabled ? buttons(job) : el('span', { class: 'faint' }, ''),
-    ],
-    below:
-      last?.error == null
-        ? undefined
-        : el(
-            'p',
-            { class: `trouble ${toneOf(last.status)}` },
-            el('span', { dir: 'auto' }, last.error),
-            job.hint === null ? null : el('span', { class: 'hint', dir: 'auto' }, ` ${job.hint}`),
-          ),
-  };
-}
-
-const buttons = ({ name, paused }) =>
-  el(
-    'span',
-    { class: 'buttons' },
-    orderButton('Run now', `jobs/${name}/run`, { label: `Run now: ${name}` }),
-    paused
-      ? orderButton('Resume', `jobs/${name}/resume`, { label: `Resume: ${name}` })
-      : orderButton('Pause', `jobs/${name}/pause`, { label: `Pause: ${name}` }),
-  );
-
-function lastRun({ last_run: last }) {
-  if (last === null) return el('span', { class: 'faint' }, 'never');
-  const seconds = runSeconds(last);
-  return [
-    el(
-      'span',
-      { class: 'line' },
-      el('a', { href: `#/runs/${last.run_id}`, class: `run-word ${toneOf(last.status)}` }, last.status),
-      ' ',
-      ticking('ago', last.started_at),
-    ),
-    seconds === null ? null : el('span', { class: 'meaning' }, `took ${span(seconds)}`),
-  ];
-}
-
-/** The oldest read of the tables that the job fills. */
-function freshness({ tables: own }, tables) {
-  const read = tables.filter(({ name }) => own.includes(name)).map(({ read_at }) => read_at);
-  if (read.length === 0) return el('span', { class: 'faint' }, '–');
-  const oldest = read.includes(null) ? null : read.toSorted()[0];
-  return oldest === null ? el('span', { class: 'faint' }, 'not yet') : ticking('ago', oldest);
-}
-
-function durations({ name, recent }) {
-  const ended = recent.filter(({ seconds }) => seconds !== null).map(({ seconds }) => seconds);
-  const label = ended.length === 0 ? 'no runs' : `latest ${span(ended.at(-1))}, longest ${span(Math.max(...ended))}`;
-  return lineSpark(`Duration of the last runs of ${name}: ${label}`, ended);
-}
-
-function rowsWritten({ name, recent }) {
-  const sum = recent.reduce((all, { rows }) => all + rows, 0);
-  return barSpark(
-    `Rows written or items sent by the last ${recent.length} runs of ${name}: ${count(sum)}`,
-    recent.map(({ rows, status }) => ({ value: rows, tone: status === 'ok' ? 'plain' : toneOf(status) })),
-  );
-}

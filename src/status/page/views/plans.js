@@ -1,193 +1,150 @@
-// The push board: entries that need a person first, actions on one or many entries, and the deadline for tomorrow.
-import { read } from '../api.js';
-import { el } from '../dom.js';
-import { orderButton } from '../orders.js';
-import { entryPage } from '../outbox-entry.js';
-import { pager, table } from '../tables.js';
-import { attentionPill, attentionWords, count, dayAndTime, entriesNeeding, pill, plural, ticking } from '../words.js';
-
-export const title = 'Plans';
+// @ts-check
+// The push board: entries that need a person first, filters, actions on many entries, and the deadline for tomorrow.
+import { useRef } from 'preact/hooks';
+import { entryHref, setFilter } from '../address.js';
+import { html } from '../html.js';
+import { useData, usePage } from '../parts/page.js';
+import { Pager, Table } from '../parts/table.js';
+import { AttentionPill, Choice, Foreign, Loaded, Pill, Said, Time } from '../parts/words.js';
+import { rich, t, word } from '../texts.js';
+import { count, dayAndTime } from '../words.js';
+import { PlanStory } from './plan.js';
 
 const STATES = ['unknown', 'sending', 'ready', 'rejected', 'confirmed', 'cancelled'];
 const KINDS = ['route_plans', 'points_of_interest', 'agents', 'itineraries'];
-const filter = { page: 0, state: '', kind: '', code: '' };
-let lastAddress;
 
-/** `#/plans`, `#/plans/<state>`, or `#/plans/<kind>/<code>`, with `/<use>` if it is not the first use of the code. */
-export async function load(address) {
-  const [first, code, use] = address;
-  if (code !== undefined) return { entry: await read('outbox/entry', { kind: first, code, use }) };
-  // A new address sets the state filter; after that the buttons set it.
-  if (address !== lastAddress) Object.assign(filter, { page: 0, state: STATES.includes(first) ? first : '' });
-  lastAddress = address;
-  return { board: await read('outbox', filter) };
-}
+/**
+ * `#/plans` with filters, `#/plans/<state>` for short, or `#/plans/<kind>/<code>`, with `/<use>` if it is not the first use
+ * of the code.
+ */
+export const PlansView = ({ args: [kind, code, use], query }) =>
+  code === undefined
+    ? html`<${Board} query=${{ state: kind, ...query }} />`
+    : html`<${PlanStory} kind=${kind} code=${code} use=${use} />`;
 
-const boardHref = () => (filter.state === '' ? '#/plans' : `#/plans/${filter.state}`);
-
-export const render = ({ entry, board }) => (entry === undefined ? showBoard(board) : entryPage(entry, boardHref()));
-
-const showBoard = ({ counts, attention, deadline, found, ...list }) => [
-  el('h1', {}, 'Plans'),
-  attention.length === 0 ? null : needsPerson(attention),
-  deadline === null ? null : deadlineBanner(deadline),
-  el(
-    'div',
-    { class: 'states', role: 'group', 'aria-label': 'State' },
-    stateButton(
-      '',
-      Object.values(counts).reduce((sum, n) => sum + n, 0),
-    ),
-    STATES.map((state) => stateButton(state, counts[state])),
-  ),
-  el(
-    'div',
-    { class: 'filters' },
-    el(
-      'label',
-      {},
-      el('span', {}, 'External code'),
-      el('input', {
-        type: 'search',
-        'data-filter': 'code',
-        value: filter.code,
-        placeholder: 'part of the code',
-        autocomplete: 'off',
-      }),
-    ),
-    el(
-      'label',
-      {},
-      el('span', {}, 'Kind'),
-      el(
-        'select',
-        { 'data-filter': 'kind' },
-        ['', ...KINDS].map((kind) =>
-          el('option', { value: kind, selected: kind === filter.kind }, kind === '' ? 'all' : kindWords(kind)),
-        ),
-      ),
-    ),
-    actionsOnMany(found),
-  ),
-  table('Outbox entries, those that need a person first', COLUMNS, list.rows.map(row), 'No entry matches.'),
-  pager(list),
-];
-
-const kindWords = (kind) => kind.replaceAll('_', ' ');
-
-const needsPerson = (attention) =>
-  el(
-    'section',
-    { class: 'banner bad', 'aria-label': 'Needs a person' },
-    el('strong', {}, `${plural(entriesNeeding(attention), 'entry needs', 'entries need')} a person.`),
-    el(
-      'ul',
-      { class: 'needs' },
-      attention.map(({ reason, text }) =>
-        el('li', { 'data-key': reason }, `${text}. `, el('span', { class: 'hint' }, attentionWords(reason).todo)),
-      ),
-    ),
-  );
-
-const stateButton = (state, n) =>
-  el(
-    'button',
-    {
-      type: 'button',
-      class: `state ${state === 'unknown' && n > 0 ? 'late' : ''}`,
-      'data-state': state,
-      'aria-pressed': String(filter.state === state),
-    },
-    el('span', { class: 'state-count' }, count(n)),
-    el('span', {}, state === '' ? 'all' : state),
-  );
-
-/** Null unless every entry of the state allows the actions. */
-function actionsOnMany(found) {
-  if (!['rejected', 'ready'].includes(filter.state) || found === 0) return null;
-  const body = {
-    states: [filter.state],
-    kind: filter.kind === '' ? undefined : filter.kind,
-    code: filter.code === '' ? undefined : filter.code,
+function Board({ query: { page = '0', state = '', kind = '', code = '', day = '' } }) {
+  const board = useData('outbox', { page, state, kind, code, day });
+  const typing = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
+  const search = (/** @type {any} */ event) => {
+    const { value } = event.target;
+    clearTimeout(typing.current);
+    typing.current = setTimeout(() => setFilter({ code: value }, { replace: true }), 200);
   };
-  return el(
-    'span',
-    { class: 'buttons' },
-    orderButton(`Retry all ${count(found)}`, 'outbox/retry-many', { body, many: 'retry' }),
-    orderButton(`Cancel all ${count(found)}`, 'outbox/cancel-many', { body, many: 'cancel' }),
-  );
+  const filters = html`<div class="filters">
+    <label><span>${t('plans.code')}</span>
+      <input type="search" defaultValue=${code} onInput=${search} placeholder=${t('plans.partOfCode')} autocomplete="off" /></label>
+    <${Choice} label=${t('column.kind')} value=${kind} values=${KINDS} group="kind" onChoose=${(value) => setFilter({ kind: value })} />
+    <label><span>${t('plans.day')}</span><input type="date" value=${day} onChange=${(/** @type {any} */ event) => setFilter({ day: event.target.value })} /></label>
+    ${board.data === undefined ? null : html`<${ActionsOnMany} found=${board.data.found} search=${{ state, kind, code, day }} />`}
+  </div>`;
+  return html`<h1 tabindex="-1">${t('view.plans')}</h1>
+    ${
+      board.data === undefined
+        ? null
+        : html`<${Attention} attention=${board.data.attention} /><${Deadline} deadline=${board.data.deadline} />
+      <${States} counts=${board.data.counts} current=${state} />`
+    }
+    ${filters}
+    <${Loaded} of=${board}>${(data) => html`
+      <${Table} caption=${t('plans.caption')} columns=${columns()} rows=${data.rows.map(row)} empty=${t('plans.none')} />
+      <${Pager} list=${data} />`}<//>`;
 }
 
-function deadlineBanner({ at: by, due_at, confirmed, open }) {
+function Attention({ attention }) {
+  const entries = attention.reduce((sum, each) => sum + each.entries, 0);
+  if (entries === 0) return null;
+  return html`<section class="banner bad" aria-label=${t('plans.needsPerson')}>
+    <strong>${t('plans.entriesNeed', { n: entries })}</strong>
+    <ul class="needs">${attention.map(
+      ({
+        reason,
+        entries: n,
+      }) => html`<li key=${reason}>${t('plans.reasonCount', { n, what: word('says', reason) })}${' '}
+        <span class="hint">${word('todo', reason)}</span></li>`,
+    )}</ul></section>`;
+}
+
+function Deadline({ deadline }) {
+  if (deadline === null) return null;
+  const { at: by, due_at, confirmed, open } = deadline;
   const isPast = Date.parse(due_at) < Date.now();
-  const tone = open === 0 ? 'ok' : isPast ? 'bad' : 'late';
-  return el(
-    'section',
-    { class: `banner ${tone}`, 'aria-label': 'Deadline' },
-    el(
-      'strong',
-      {},
-      open === 0
-        ? 'Every plan for tomorrow is confirmed. '
-        : `${plural(open, 'plan')} for tomorrow ${open === 1 ? 'is' : 'are'} not confirmed. `,
-    ),
-    `${plural(confirmed, 'plan')} confirmed; the deadline is ${by}, `,
-    isPast ? ['passed ', ticking('ago', due_at)] : ticking('until', due_at),
-    '.',
-  );
+  const when = html`<${Time} kind=${isPast ? 'ago' : 'until'} at=${due_at} />`;
+  return html`<section class="banner ${open === 0 ? 'ok' : isPast ? 'bad' : 'late'}" aria-label=${t('plans.deadline')}>
+    <strong>${open === 0 ? t('plans.allConfirmed') : t('plans.notConfirmed', { n: open })}</strong>${' '}
+    ${rich(isPast ? 'plans.deadlinePassed' : 'plans.deadlineAhead', { n: confirmed, by, when })}</section>`;
 }
 
-const COLUMNS = [
-  { name: 'Code', class: 'code' },
-  { name: 'State' },
-  { name: 'Kind', class: 'short' },
-  { name: 'Starts', class: 'short' },
-  { name: 'Message', class: 'wide' },
-  { name: 'Changed' },
-];
+function States({ counts, current }) {
+  const all = Object.values(counts).reduce((sum, n) => sum + n, 0);
+  const button = (/** @type {string} */ state, /** @type {number} */ n) =>
+    html`<button type="button" key=${state} class="state ${state === 'unknown' && n > 0 ? 'late' : ''}" aria-pressed=${String(current === state)}
+      onClick=${() => setFilter({ state })}><span class="state-count">${count(n)}</span>${' '}<span>${state === '' ? t('list.all') : word('state', state)}</span></button>`;
+  return html`<div class="states" role="group" aria-label=${t('column.state')}>${button('', all)}${STATES.map((state) => button(state, counts[state]))}</div>`;
+}
 
-const keyOf = ({ kind, external_code, code_use }) =>
-  [kind, external_code, ...(code_use === 1 ? [] : [code_use])].map(encodeURIComponent).join('/');
+/** @typedef {'retry' | 'cancel' | 'assert-absent'} ManyAction */
+/** The actions on many entries that a state allows. @type {Record<string, ManyAction[]>} */
+const ON_MANY = { rejected: ['retry', 'cancel'], ready: ['retry', 'cancel'], unknown: ['retry', 'assert-absent'] };
+
+/** Each action shows what it would do with which entries before it acts. */
+function ActionsOnMany({ found, search: { state, kind, code, day } }) {
+  const { act, ask } = usePage();
+  const actions = ON_MANY[state] ?? [];
+  if (actions.length === 0 || found === 0) return null;
+  const body = { states: [state], kind: kind || undefined, code: code || undefined, day: day || undefined };
+  async function open(/** @type {ManyAction} */ action) {
+    const preview = await act(`outbox/${action}-many`, body);
+    ask({
+      title: t(`many.${action}`, { n: preview.entries }),
+      text: html`<p>${t(`manyText.${action}`)}</p><${Preview} ...${preview} />`,
+      confirm: t(`manyDo.${action}`),
+      action: () => act(`outbox/${action}-many`, { ...body, sure: true }),
+    });
+  }
+  const button = (/** @type {ManyAction} */ action) =>
+    html`<button type="button" key=${action} class="quiet" aria-haspopup="dialog" onClick=${() => open(action).catch(() => undefined)}>${t(`manyAll.${action}`, { n: found })}</button>`;
+  return html`<span class="buttons">${actions.map(button)}</span>`;
+}
+
+const MOST_SHOWN = 10;
+
+/** What an action on many entries would do with the first of them, those it skips first. */
+function Preview({ entries, preview }) {
+  const skipped = preview.filter(({ problem }) => problem !== null);
+  const shown = [...skipped, ...preview.filter(({ problem }) => problem === null)].slice(0, MOST_SHOWN);
+  return html`${skipped.length > 0 ? html`<p class="wrong">${t('many.skipped', { n: skipped.length })}</p>` : null}
+    <ul class="preview" tabindex="0" aria-label=${t('many.preview')}>${shown.map(
+      ({ code, use, state, becomes, problem }) => html`<li key=${`${code} ${use}`}><${Foreign}>${code}<//>:${' '}
+        ${problem === null ? `${word('state', state)} → ${word('state', becomes)}` : html`<${Said}>${problem}<//>`}</li>`,
+    )}</ul>
+    ${entries > shown.length ? html`<p class="hint">${t('many.more', { n: entries - shown.length })}</p>` : null}`;
+}
+
+const columns = () => [
+  { name: t('column.code'), class: 'code' },
+  { name: t('column.state') },
+  { name: t('column.kind'), class: 'short' },
+  { name: t('column.starts'), class: 'short' },
+  { name: t('column.message'), class: 'wide' },
+  { name: t('column.changed') },
+];
 
 /** Null if there is no message, so that a narrow screen leaves the line out. */
-function whatOf({ message, reasons }) {
-  const words = [message, ...reasons].filter(Boolean).join('; ');
-  return words === '' ? null : el('span', { dir: 'auto' }, words);
+export function EntryMessage({ entry: { message, reasons } }) {
+  if (!message && reasons.length === 0) return null;
+  return html`<${Said}>${message}<//>${reasons.map((reason) => html`; <${Foreign}>${reason}<//>`)}`;
 }
 
 const row = (entry) => ({
-  key: keyOf(entry),
+  key: entryHref(entry),
   class: entry.needs_person !== null ? 'row-bad' : entry.state === 'unknown' ? 'row-late' : '',
   cells: [
-    [
-      el('a', { href: `#/plans/${keyOf(entry)}`, dir: 'auto' }, entry.external_code),
-      entry.code_use === 1 ? null : el('span', { class: 'meaning' }, `use ${entry.code_use} of the code`),
-    ],
-    el('span', { class: 'pills' }, pill(entry.state), attentionPill(entry)),
-    kindWords(entry.kind),
+    html`<a href=${entryHref(entry)} dir="auto">${entry.external_code}</a>
+      ${entry.code_use === 1 ? null : html`<span class="meaning">${t('plans.use', { use: entry.code_use })}</span>`}`,
+    html`<span class="pills"><${Pill} state=${entry.state} /><${AttentionPill} entry=${entry} /></span>`,
+    word('kind', entry.kind),
     entry.period_start === null ? null : dayAndTime(entry.period_start),
-    whatOf(entry),
-    ticking('ago', entry.updated_at),
+    html`<${EntryMessage} entry=${entry} />`,
+    html`<${Time} at=${entry.updated_at} />`,
   ],
 });
-
-export function click(event, again) {
-  const button = event.target.closest('[data-state], [data-page]');
-  if (button === null) return;
-  if (button.dataset.page !== undefined) filter.page = Number(button.dataset.page);
-  else {
-    Object.assign(filter, { state: button.dataset.state, page: 0 });
-    history.replaceState(null, '', boardHref());
-  }
-  again();
-}
-
-let typing;
-
-export function input(event, again) {
-  const { filter: name } = event.target.dataset;
-  if (name === undefined) return;
-  Object.assign(filter, { [name]: event.target.value, page: 0 });
-  clearTimeout(typing);
-  typing = setTimeout(again, 200);
-}

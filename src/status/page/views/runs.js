@@ -1,92 +1,170 @@
+// @ts-check
 // The last day as a timeline, a list of runs, and one run with all details.
-import { read } from '../api.js';
-import { el } from '../dom.js';
-import { runStory } from '../run-story.js';
-import { pager, table } from '../tables.js';
-import { runUnder, timeline } from '../timeline.js';
-import { count, dayAndTime, pill, runSeconds, span } from '../words.js';
+import { href, setFilter } from '../address.js';
+import { html } from '../html.js';
+import { useData } from '../parts/page.js';
+import { Strip } from '../parts/sparks.js';
+import { Pager, Table } from '../parts/table.js';
+import { Choice, Empty, Facts, Foreign, Loaded, Pill, Said, Time } from '../parts/words.js';
+import { t, word } from '../texts.js';
+import { clockTime, count, dayAndTime, exactTime, fullTime, runSeconds, span, toneOf } from '../words.js';
 
-export const title = 'Runs';
+const STATUSES = ['ok', 'partial', 'failed', 'abandoned', 'running'];
 
-const filter = { page: 0, job: '', status: '' };
+export const RunsView = ({ args: [id], query }) =>
+  id === undefined ? html`<${Board} query=${query} />` : html`<${Run} id=${id} />`;
 
-export async function load([id]) {
-  if (id !== undefined) return { run: await read('run', { id }) };
-  const [day, list] = await Promise.all([read('timeline'), read('runs', filter)]);
-  return { day, list };
+function Board({ query: { page = '0', job = '', status = '' } }) {
+  const day = useData('timeline');
+  const list = useData('runs', { page, job, status });
+  return html`<h1 tabindex="-1">${t('view.runs')}</h1>
+    <h2>${t('runs.day')}</h2>
+    <${Loaded} of=${day}>${(data) => html`<${Timeline} day=${data} />`}<//>
+    <h2>${t('runs.all')}</h2>
+    <div class="filters">
+      <${Choice} label=${t('column.job')} value=${job} values=${day.data?.jobs ?? []} onChoose=${(value) => setFilter({ job: value })} />
+      <${Choice} label=${t('column.ended')} value=${status} values=${STATUSES} group="state" onChoose=${(value) => setFilter({ status: value })} />
+    </div>
+    <${Loaded} of=${list}>${(found) => html`<${RunTable} runs=${found.rows} /><${Pager} list=${found} />`}<//>`;
 }
 
-export { hover } from '../timeline.js';
+export const RunTable = ({ runs }) =>
+  html`<${Table} caption=${t('runs.caption')} columns=${columns()} rows=${runs.map(row)} empty=${t('runs.none')} />`;
 
-export const render = ({ run, day, list }) => (run === undefined ? board(day, list) : runStory(run));
-
-function board(day, list) {
-  return [
-    el('h1', {}, 'Runs'),
-    el('h2', {}, 'The last 24 hours'),
-    timeline(day),
-    el('h2', {}, 'All runs'),
-    el(
-      'div',
-      { class: 'filters' },
-      choice('job', 'Job', ['', ...day.jobs], filter.job),
-      choice('status', 'Ended', ['', 'ok', 'partial', 'failed', 'abandoned', 'running'], filter.status),
-    ),
-    table('Runs, the newest first', COLUMNS, list.rows.map(row), 'No run matches these filters.'),
-    pager(list),
-  ];
-}
-
-const choice = (name, label, values, value) =>
-  el(
-    'label',
-    {},
-    el('span', {}, label),
-    el(
-      'select',
-      { 'data-filter': name },
-      values.map((each) => el('option', { value: each, selected: each === value }, each === '' ? 'all' : each)),
-    ),
-  );
-
-const COLUMNS = [
-  { name: 'Started', class: 'short' },
-  { name: 'Job', class: 'short' },
-  { name: 'Ended' },
-  { name: 'Took', class: 'short' },
-  { name: 'Records', class: 'number' },
-  { name: 'Written', class: 'number' },
-  { name: 'Sent', class: 'number' },
-  { name: 'Error', class: 'wide' },
+const columns = () => [
+  { name: t('column.started'), class: 'short' },
+  { name: t('column.job'), class: 'short' },
+  { name: t('column.ended') },
+  { name: t('column.took'), class: 'short' },
+  { name: t('column.records'), class: 'number' },
+  { name: t('column.written'), class: 'number' },
+  { name: t('column.sent'), class: 'number' },
+  { name: t('column.error'), class: 'wide' },
 ];
 
 const row = (run) => ({
   key: run.run_id,
   cells: [
-    el('a', { href: `#/runs/${run.run_id}` }, dayAndTime(run.started_at)),
-    run.job,
-    pill(run.status),
-    runSeconds(run) === null ? 'running' : span(runSeconds(run)),
+    html`<a href=${href('runs', [run.run_id])}>${dayAndTime(run.started_at)}</a>`,
+    html`<a href=${href('jobs', [run.job])}>${run.job}</a>`,
+    html`<${Pill} state=${run.status} />`,
+    runSeconds(run) === null ? t('state.running') : span(/** @type {number} */ (runSeconds(run))),
     count(run.records),
     count(run.inserted + run.updated),
     count(run.sent),
-    run.error === null ? null : el('span', { dir: 'auto' }, run.error),
+    run.error === null ? null : html`<${Foreign}>${run.error}<//>`,
   ],
 });
 
-export function click(event, again) {
-  const run = runUnder(event);
-  if (run !== undefined) location.hash = `#/runs/${run.run_id}`;
-  const button = event.target.closest('[data-page]');
-  if (button === null) return;
-  filter.page = Number(button.dataset.page);
-  again();
+const QUARTER_MS = 900000;
+/** The worst status of a cell gives its colour and its link. */
+const WORST_FIRST = ['failed', 'abandoned', 'partial', 'running', 'ok'];
+
+/** One line for each job, one cell for each quarter of an hour, so that runs of every minute can be chosen one by one. */
+function Timeline({ day: { to, jobs, bars, cut } }) {
+  const end = Math.ceil(Date.parse(to) / QUARTER_MS) * QUARTER_MS;
+  const starts = Array.from({ length: 96 }, (_, n) => end - (96 - n) * QUARTER_MS);
+  const byJob = Map.groupBy(bars, ({ job }) => job);
+  return html`<div class="gantt">
+    ${jobs.map((job) => {
+      const runs = byJob.get(job) ?? [];
+      const failed = runs.filter(({ status }) => toneOf(status) === 'bad').length;
+      const byCell = Map.groupBy(
+        runs,
+        ({ started_at }) => Math.floor(Date.parse(started_at) / QUARTER_MS) * QUARTER_MS,
+      );
+      return html`<div class="gantt-row" key=${job}>
+        <a class="gantt-name" href=${href('jobs', [job])}>${job}</a>
+        <${Strip} label="${job}: ${t('runs.count', { n: runs.length, failed })}" cells=${starts.map((start) => cell(start, byCell.get(start)))} />
+      </div>`;
+    })}
+    <div class="gantt-row axis" aria-hidden="true"><span></span><div class="axis-labels">
+      ${starts.filter((start) => start % (12 * QUARTER_MS) === 0).map((start) => html`<span style=${{ left: `${((start - starts[0]) / (96 * QUARTER_MS)) * 100}%` }}>${clockTime(start)}</span>`)}
+    </div></div>
+    <p class="legend">${['ok', 'partial', 'failed', 'running'].map((status) => html`<span class="key ${toneOf(status)}"><span class="swatch"></span>${word('legend', status)}</span>`)}</p>
+    ${cut ? html`<p class="hint">${t('runs.cut')}</p>` : null}
+  </div>`;
 }
 
-export function input(event, again) {
-  const { filter: name } = event.target.dataset;
-  if (name === undefined) return;
-  filter[name] = event.target.value;
-  filter.page = 0;
-  again();
+function cell(start, runs = []) {
+  const worst = WORST_FIRST.map((status) => runs.find((run) => run.status === status)).find(Boolean);
+  const from = clockTime(start);
+  if (worst === undefined) return { key: String(start) };
+  const seconds = runSeconds(worst);
+  const words =
+    runs.length === 1
+      ? `${clockTime(worst.started_at)} · ${word('state', worst.status)}${seconds === null ? '' : ` · ${span(seconds)}`}`
+      : `${from}–${clockTime(start + QUARTER_MS)} · ${t('runs.count', { n: runs.length, failed: runs.filter(({ status }) => toneOf(status) === 'bad').length })} · ${t('runs.opens', { status: word('state', worst.status), at: clockTime(worst.started_at) })}`;
+  return { key: String(start), tone: toneOf(worst.status), words, href: href('runs', [worst.run_id]) };
+}
+
+const COUNTS = [
+  'slices',
+  'requests',
+  'retries',
+  'records',
+  'inserted',
+  'updated',
+  'unchanged',
+  'quarantined',
+  'sent',
+  'confirmed',
+  'rejected',
+  'unknown',
+];
+
+function Run({ id }) {
+  const run = useData('run', { id });
+  return html`<p class="back"><a href=${href('runs')}>← ${t('runs.back')}</a></p>
+    <h1 tabindex="-1">${run.data === undefined ? t('view.run') : html`${run.data.job} <${Pill} state=${run.data.status} />`}</h1>
+    <${Loaded} of=${run}>${(data) => html`<${RunStory} run=${data} />`}<//>`;
+}
+
+const RunStory = ({ run }) => html`
+  ${
+    run.error === null
+      ? null
+      : html`<section class="banner ${toneOf(run.status)}" aria-label=${t('column.error')}>
+          <strong dir="auto">${run.error}</strong>
+          ${run.error_hint === null ? null : html` <${Said} class="hint">${run.error_hint}<//>`}
+          ${run.error_code === null ? null : html`<code>${run.error_code}</code>`}</section>`
+  }
+  <${Facts} facts=${[
+    [t('column.job'), html`<a href=${href('jobs', [run.job])}>${run.job}</a>`],
+    [t('column.started'), fullTime(run.started_at)],
+    [t('column.ended'), run.finished_at === null ? t('run.stillRunning') : fullTime(run.finished_at)],
+    [
+      t('column.took'),
+      runSeconds(run) === null
+        ? html`<${Time} kind="age" at=${run.started_at} />`
+        : span(/** @type {number} */ (runSeconds(run))),
+    ],
+    [t('run.cause'), word('cause', run.cause)],
+    [t('run.tick'), run.tick_at === null ? t('run.noTick') : fullTime(run.tick_at)],
+    [t('run.id'), html`<code>${run.run_id}</code>`],
+  ]} />
+  <h2>${t('run.counts')}</h2>
+  <${Facts} kind="counts" facts=${COUNTS.map((name) => [word('count', name), count(run[name]), run[name] === 0 ? 'zero' : ''])} />
+  <h2>${t('run.log')}</h2>
+  <${Log} lines=${run.log} />`;
+
+export const Log = ({ lines }) =>
+  lines.length === 0
+    ? html`<${Empty}>${t('run.noLog')}<//>`
+    : html`<ol class="log" tabindex="0" aria-label=${t('run.logLines')} lang="en">${lines.map((line) => html`<${LogLine} text=${line} />`)}</ol>`;
+
+function LogLine({ text }) {
+  let line;
+  try {
+    line = JSON.parse(text);
+  } catch {
+    return html`<li>${text}</li>`;
+  }
+  const { level, time, msg, job: _, run_id: __, ...rest } = line;
+  const fields = Object.entries(rest).map(
+    ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  return html`<li class="level-${level}">
+    <time datetime=${time}>${exactTime(time)}</time><span class="level">${level}</span>
+    <span class="msg" dir="auto">${msg}</span><span class="fields" dir="auto">${fields.join(' ')}</span></li>`;
 }

@@ -1,25 +1,47 @@
-// A day of deliveries: stops by state over the day, late stops, one plan on a map, events and vehicles.
-import { read } from '../api.js';
-import { progressChart, stackedChart } from '../charts.js';
-import { latePanel, mapPanel, panel } from '../day-panels.js';
-import { el } from '../dom.js';
-import { barList } from '../pictures.js';
-import { count, span, weekday } from '../words.js';
+// @ts-check
+// A day of deliveries: how old its data is, stops by state over the day, late stops, one plan on a map, events, vehicles.
+import { href, setFilter } from '../address.js';
+import { html } from '../html.js';
+import { ProgressChart, StackedChart } from '../parts/charts.js';
+import { numbered, PlanMap, stopName } from '../parts/map.js';
+import { useData, usePage } from '../parts/page.js';
+import { BarList } from '../parts/sparks.js';
+import { Table } from '../parts/table.js';
+import { Card, Empty, Foreign, Loaded, Panel, Time } from '../parts/words.js';
+import { rich, t, word } from '../texts.js';
+import { clockTime, count, percent, span, weekday } from '../words.js';
+import { DayPlans } from './day-plans.js';
 
-export const title = 'Today';
+/** While changes keep coming, the day is read again this often at most. */
+const EVERY_MS = 15000;
 
-const chosen = { day: '', plan: '' };
-
-export async function load() {
-  const day = await read('today', { day: chosen.day });
-  const plan = day.plans.find(({ id }) => String(id) === chosen.plan) ?? busiest(day.plans);
-  const points = plan === undefined ? [] : (await read('plan-points', { plan: plan.id })).points;
-  return { ...day, plan, points };
+export function TodayView({ query: { day = '', plan = '' } }) {
+  const data = useData('today', { day }, { everyMs: EVERY_MS });
+  return html`<${Head} day=${day} data=${data.data} />
+    <${Loaded} of=${data}>${(found) => html`<${Day} day=${found} chosen=${plan} />`}<//>`;
 }
 
-/** A plan under way first, then a finished one: both show more than one that waits. */
-const busiest = (plans) =>
-  plans.find(({ status }) => status === 'E') ?? plans.find(({ status }) => status === 'C') ?? plans[0];
+/** The day in the address, or the server's today. The step buttons count from the day that was asked for, not the shown one. */
+function Head({ day, data }) {
+  const asked = day || data?.today || '';
+  const isToday = day === '' || day === data?.today;
+  const choose = (/** @type {string} */ value) => setFilter({ day: value === data?.today ? '' : value, plan: '' });
+  const step = (/** @type {number} */ days) => () => {
+    if (asked === '') return;
+    choose(new Date(Date.parse(`${asked}T12:00:00Z`) + days * 86400000).toISOString().slice(0, 10));
+  };
+  return html`<div class="day-head">
+    <h1 tabindex="-1">${isToday ? t('view.today') : weekday(asked)}</h1>
+    <div class="day-choice">
+      <button type="button" class="quiet" aria-label=${t('today.before')} onClick=${step(-1)}>←</button>
+      <label><span class="unseen">${t('today.day')}</span>
+        <input type="date" value=${asked} min="1970-01-01" max="2199-12-31"
+          onChange=${(/** @type {any} */ event) => event.target.value !== '' && choose(event.target.value)} /></label>
+      <button type="button" class="quiet" aria-label=${t('today.after')} onClick=${step(1)}>→</button>
+      ${isToday ? null : html`<button type="button" class="quiet" onClick=${() => choose(data?.today ?? '')}>${t('view.today')}</button>`}
+    </div>
+  </div>`;
+}
 
 /** From the bottom of the stack up. */
 const LAYERS = [
@@ -30,193 +52,152 @@ const LAYERS = [
   { status: 'open', colour: '--open' },
 ];
 
-const layersOf = ({ picture }) => LAYERS.filter(({ status }) => picture.states[status] !== undefined);
-
-export function render(day) {
-  const { picture, stops, names } = day;
+function Day({ day, chosen }) {
+  const { picture, stops } = day;
+  const { overview } = usePage();
+  const read = overview?.tables.find(({ name }) => name === 'route_plan')?.read_at;
+  const isRead = read !== null;
   const open = picture.byStatus.P ?? 0;
-  const isToday = day.day === day.today;
-  return [
-    el(
-      'div',
-      { class: 'day-head' },
-      el('h1', {}, isToday ? 'Today' : weekday(day.day)),
-      el(
-        'div',
-        { class: 'day-choice' },
-        el('button', { type: 'button', class: 'quiet', 'data-step': -1, 'aria-label': 'The day before' }, '←'),
-        el(
-          'label',
-          {},
-          el('span', { class: 'unseen' }, 'Day'),
-          el('input', {
-            type: 'date',
-            'data-day': true,
-            value: day.day,
-            min: '1970-01-01',
-            max: '2199-12-31',
-          }),
-        ),
-        el('button', { type: 'button', class: 'quiet', 'data-step': 1, 'aria-label': 'The day after' }, '→'),
-        isToday ? null : el('button', { type: 'button', class: 'quiet', 'data-today': true }, 'Today'),
-      ),
-    ),
-    el(
-      'ul',
-      { class: 'cards', 'aria-label': 'The day in figures' },
-      figure('Plans', count(day.plans.length), planWords(day)),
-      figure(
-        'Stops',
-        count(stops),
-        stops === 0 ? 'none planned' : `${Math.round(((stops - open) / stops) * 100)} % done`,
-      ),
-      figure('Open', count(open), 'not done yet'),
-      figure('Returned', count(picture.byStatus.D ?? 0), 'not delivered', picture.byStatus.D > 0 ? 'bad' : ''),
-      figure(
-        'Late',
-        count(picture.lateCount),
-        `by more than ${span(day.late_after_seconds)}`,
-        picture.lateCount > 0 ? 'late' : '',
-      ),
-    ),
-    el(
-      'div',
-      { class: 'columns' },
-      panel(
-        'Deliveries by status',
-        chartFrame(
-          'stacked',
-          `Stops by status over the day: ${Object.entries(picture.byStatus)
-            .map(([status, n]) => `${names.stop[status] ?? status} ${n}`)
-            .join(', ')}`,
-          stops,
-        ),
+  const layers = LAYERS.filter(({ status }) => picture.states[status] !== undefined);
+  const statusWords = Object.entries(picture.byStatus).map(([status, n]) => `${word('stopStatus', status)} ${n}`);
+  return html`
+    <${Age} read=${read} />
+    <ul class="cards" aria-label=${t('today.figures')}>
+      <${Card} name=${t('today.plans')} value=${isRead ? count(day.plans.length) : '–'}>${planWords(day.plans)}<//>
+      <${Card} name=${t('today.stops')} value=${isRead ? count(stops) : '–'}>${stops === 0 ? t('today.nonePlanned') : t('today.done', { share: percent((stops - open) / stops) })}<//>
+      <${Card} name=${t('today.open')} value=${isRead ? count(open) : '–'}>${t('today.notDone')}<//>
+      <${Card} name=${t('today.returned')} value=${isRead ? count(picture.byStatus.D ?? 0) : '–'} tone=${picture.byStatus.D > 0 ? 'bad' : ''}>${t('today.notDelivered')}<//>
+      <${Card} name=${t('today.late')} value=${isRead ? count(picture.lateCount) : '–'} tone=${picture.lateCount > 0 ? 'late' : ''}>${t('today.byMore', { span: span(day.late_after_seconds) })}<//>
+    </ul>
+    <div class="rows"><${DayPlans} day=${day.day} everyMs=${EVERY_MS} /></div>
+    <div class="columns">
+      <${Panel} name=${t('today.byStatus')}>${
         stops === 0
-          ? null
-          : legend(
-              layersOf(day).map(({ status, colour }) => [
-                status === 'open' ? 'Open' : (names.stop[status] ?? status),
-                colour,
-              ]),
-            ),
-      ),
-      panel(
-        'Planned and done',
-        chartFrame(
-          'progress',
-          `Stops planned and done over the day: ${picture.done.at(-1) ?? 0} of ${stops} done`,
-          stops,
-        ),
+          ? html`<${Empty}>${isRead ? t('today.noStops') : t('today.notRead')}<//>`
+          : html`<${StackedChart} label="${t('today.byStatus')}: ${statusWords.join(', ')}" period=${day} at=${picture.at}
+                layers=${layers.map(({ status, colour }) => ({ colour, values: picture.states[status] }))} />
+              <${Legend} keys=${layers.map(({ status, colour }) => [word('stopStatus', status), colour])} />`
+      }<//>
+      <${Panel} name=${t('today.progress')}>${
         stops === 0
-          ? null
-          : legend([
-              ['Planned', '--muted'],
-              ['Done', '--accent'],
-            ]),
-      ),
-    ),
-    el('div', { class: 'columns' }, mapPanel(day), latePanel(day)),
-    el(
-      'div',
-      { class: 'columns' },
-      panel(
-        'Events by category',
-        day.events.length === 0 ? el('p', { class: 'empty' }, 'No events for this day.') : eventBars(day.events, names),
-      ),
-      panel(
-        `Vehicles on ${weekday(day.vehicles.day)}`,
-        day.vehicles.rows.length === 0
-          ? el('p', { class: 'empty' }, 'No summaries for this day yet.')
-          : barList(
-              day.vehicles.rows.map(({ title: name, total_distance: distance, count_travel: trips }) => ({
-                name,
-                value: distance ?? 0,
-                words: `${count(Math.round(distance ?? 0))} · ${count(trips ?? 0)} trips`,
-              })),
-            ),
-        el('p', { class: 'hint' }, 'Distance travelled, in the unit of the service, and trips.'),
-      ),
-    ),
-  ];
+          ? html`<${Empty}>${isRead ? t('today.noStops') : t('today.notRead')}<//>`
+          : html`<${ProgressChart} label=${t('today.progressLabel', { done: picture.done.at(-1) ?? 0, stops })} planned=${picture.planned} at=${picture.at} done=${picture.done} />
+              <${Legend} keys=${[[t('today.planned'), '--muted'], [t('today.doneWord'), '--accent']]} />`
+      }<//>
+    </div>
+    <div class="columns"><${RoutePanel} day=${day} chosen=${chosen} isRead=${isRead} /><${LatePanel} day=${day} isRead=${isRead} /></div>
+    <div class="columns">
+      <${Panel} name=${t('today.events')}>${day.events.length === 0 ? html`<${Empty}>${t('today.noEvents')}<//>` : html`<${Events} events=${day.events} />`}<//>
+      <${Panel} name=${t('today.vehicles', { day: weekday(day.vehicles.day) })}>
+        ${
+          day.vehicles.rows.length === 0
+            ? html`<${Empty}>${t('today.noSummaries')}<//>`
+            : html`<${BarList} rows=${day.vehicles.rows.map(({ title, total_distance, count_travel }) => ({
+                name: title,
+                value: total_distance ?? 0,
+                words: t('today.trips', { n: count_travel ?? 0, distance: count(Math.round(total_distance ?? 0)) }),
+              }))} />`
+        }
+        <p class="hint">${t('today.distance')}</p>
+      <//>
+    </div>`;
 }
 
-const figure = (name, value, words, tone = '') =>
-  el(
-    'li',
-    { class: `card ${tone}` },
-    el(
-      'div',
-      { class: 'card-inside' },
-      el('span', { class: 'card-name' }, name),
-      el('span', { class: 'card-value' }, value),
-      el('span', { class: 'card-words' }, words),
-    ),
-  );
-
-function planWords({ plans, names }) {
-  const groups = Map.groupBy(plans, ({ status }) => names.plan[status] ?? status ?? 'unknown');
-  return [...groups].map(([name, own]) => `${own.length} ${name.toLowerCase()}`).join(', ') || 'none';
+/** How old the data of the day is; undefined while that is not known yet. */
+function Age({ read }) {
+  if (read === undefined) return null;
+  if (read === null)
+    return html`<p class="banner late" role="status">${rich('today.neverRead', { job: html`<a href=${href('jobs', ['pull-route-plans'])}>pull-route-plans</a>` })}</p>`;
+  return html`<p class="hint age">${rich('today.readUntil', { when: html`<${Time} at=${read} />` })}</p>`;
 }
 
-const chartFrame = (name, label, stops) =>
-  stops === 0
-    ? el('p', { class: 'empty' }, 'No stops are planned for this day.')
-    : el('div', { class: 'chart', role: 'img', 'aria-label': label, 'data-chart': name, 'data-drawn': true });
-
-const legend = (keys) =>
-  el(
-    'p',
-    { class: 'legend' },
-    keys.map(([name, colour]) =>
-      el('span', { class: `key ${colour.slice(2)}` }, el('span', { class: 'swatch' }), name),
-    ),
-  );
-
-/** The most frequent categories by name, the others as one bar. */
-function eventBars(events, names) {
-  const named = events.slice(0, MOST_CATEGORIES).map(({ event_category, n }) => ({
-    name: names.event[event_category] ?? `Category ${event_category}`,
-    value: n,
-    words: count(n),
-  }));
-  const others = events.slice(MOST_CATEGORIES).reduce((sum, { n }) => sum + n, 0);
-  return barList(
-    others === 0 ? named : [...named, { name: 'Others', value: others, words: count(others), tone: 'still' }],
+function planWords(plans) {
+  const groups = Map.groupBy(plans, ({ status }) => status ?? 'unknown');
+  return (
+    [...groups].map(([status, own]) => `${count(own.length)} ${word('planStatus', status).toLowerCase()}`).join(', ') ||
+    t('list.none')
   );
 }
+
+const Legend = ({ keys }) =>
+  html`<p class="legend">${keys.map(([name, colour]) => html`<span key=${name} class="key ${colour.slice(2)}"><span class="swatch"></span>${name}</span>`)}</p>`;
 
 const MOST_CATEGORIES = 10;
 
-export function draw(root, day) {
-  const { picture } = day;
-  const stacked = root.querySelector('[data-chart=stacked]');
-  if (stacked !== null)
-    stackedChart(
-      stacked,
-      day,
-      picture.at,
-      layersOf(day).map(({ status, colour }) => ({ colour, values: picture.states[status] })),
-    );
-  const progress = root.querySelector('[data-chart=progress]');
-  if (progress !== null) progressChart(progress, picture);
+/** The most frequent categories by name, the others as one bar. */
+function Events({ events }) {
+  const named = events
+    .slice(0, MOST_CATEGORIES)
+    .map(({ event_category, n }) => ({ name: word('event', event_category), value: n, words: count(n) }));
+  const others = events.slice(MOST_CATEGORIES).reduce((sum, { n }) => sum + n, 0);
+  return html`<${BarList} rows=${others === 0 ? named : [...named, { name: t('today.others'), value: others, words: count(others), tone: 'still' }]} />`;
 }
 
-export function input(event, again) {
-  const { target } = event;
-  if (target.dataset.plan !== undefined) chosen.plan = target.value;
-  else if (target.dataset.day !== undefined && target.value !== '') chosen.day = target.value;
-  else return;
-  again();
+/** A plan under way first, then a finished one: both show more than one that waits. */
+const busiest = (plans) =>
+  plans.find(({ status }) => status === 'E') ?? plans.find(({ status }) => status === 'C') ?? plans[0];
+
+function RoutePanel({ day, chosen, isRead }) {
+  const plan = day.plans.find(({ id }) => String(id) === chosen) ?? busiest(day.plans);
+  const points = useData(plan && 'plan-points', { plan: plan?.id }, { everyMs: EVERY_MS });
+  if (plan === undefined)
+    return html`<${Panel} name=${t('today.route')}><${Empty}>${isRead ? t('today.noPlan') : t('today.notRead')}<//><//>`;
+  const label = ({ id, external_code, vehicle_plate, status }) =>
+    [external_code ?? t('today.planId', { id: String(id) }), vehicle_plate, word('planStatus', status)]
+      .filter(Boolean)
+      .join(' · ');
+  return html`<${Panel} name=${t('today.route')} id="route">
+    <label class="plan-choice"><span>${t('today.plan')}</span>
+      <select value=${plan.id} onChange=${(/** @type {any} */ event) => setFilter({ plan: event.target.value })}>
+        ${day.plans.slice(0, 500).map((each) => html`<option key=${each.id} value=${each.id} selected=${each.id === plan.id} dir="auto">${label(each)}</option>`)}
+      </select></label>
+    <${Loaded} of=${points}>${(data) => {
+      const stops = numbered(data.points, { lateAfter: day.late_after_seconds, now: Date.parse(day.now) });
+      return html`<${PlanMap} key=${plan.id} stops=${stops} />
+        <details class="stops"><summary>${t('today.pointList', { n: stops.length })}</summary><${StopTable} stops=${stops} /></details>`;
+    }}<//>
+  <//>`;
 }
 
-export function click(event, again) {
-  const button = event.target.closest('[data-step], [data-today]');
-  if (button === null) return;
-  if (button.dataset.today !== undefined) chosen.day = '';
-  else {
-    const shown = document.querySelector('[data-day]').value;
-    const day = new Date(Date.parse(`${shown}T12:00:00Z`) + Number(button.dataset.step) * 86400000);
-    chosen.day = day.toISOString().slice(0, 10);
-  }
-  again();
+const StopTable = ({ stops }) =>
+  html`<${Table} caption=${t('today.points')} columns=${[
+    { name: t('column.stop'), class: 'wide' },
+    { name: t('column.planned') },
+    { name: t('column.executed') },
+    { name: t('column.order') },
+    { name: t('column.state') },
+  ]} rows=${stops.map((stop) => ({
+    key: String(stop.id),
+    cells: [
+      html`<${Foreign}>${stopName(stop)}<//>`,
+      stop.time_scheduled === null ? null : clockTime(stop.time_scheduled),
+      stop.executed_at === null ? null : clockTime(stop.executed_at),
+      stop.driven,
+      html`${word('stopStatus', stop.status ?? 'P')}${stop.reason === null ? null : html` (<${Foreign}>${stop.reason}<//>)`}`,
+    ],
+  }))} empty=${t('list.none')} />`;
+
+function LatePanel({ day: { picture, plans, day }, isRead }) {
+  const codes = new Map(plans.map(({ id, external_code }) => [id, external_code]));
+  const rows = picture.late.map((stop) => ({
+    key: String(stop.id),
+    cells: [
+      html`<${Foreign}>${stop.name ?? t('today.stopId', { id: String(stop.id) })}<//>
+        <a class="meaning" dir="auto" href=${href('today', [], { day, plan: stop.route_plan_id })}>${codes.get(stop.route_plan_id)}</a>`,
+      html`<strong>${span(stop.late_seconds)}</strong>`,
+      clockTime(stop.time_scheduled),
+      stop.executed_at === null ? t('stopStatus.open') : word('stopStatus', stop.status),
+    ],
+  }));
+  const columns = [
+    { name: t('column.stop'), class: 'wide' },
+    { name: t('column.lateBy'), class: 'short' },
+    { name: t('column.planned'), class: 'short' },
+    { name: t('column.state'), class: 'short' },
+  ];
+  return html`<${Panel} name=${t('today.lateStops')}>
+    <div class="scroll" tabindex="0" role="group" aria-label=${t('today.lateStops')}>
+      <${Table} caption=${t('today.lateCaption')} columns=${columns} rows=${rows} empty=${isRead ? t('today.nothingLate') : t('today.notRead')} /></div>
+    ${picture.lateCount > picture.late.length ? html`<p class="hint">${t('today.latest', { n: picture.late.length, all: picture.lateCount })}</p>` : null}
+  <//>`;
 }

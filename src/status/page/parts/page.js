@@ -1,0 +1,77 @@
+// @ts-check
+// What every view may use of the page around it: the live overview, actions, questions, and data that stays fresh.
+import { createContext } from 'preact';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { read } from '../api.js';
+
+/**
+ * @typedef {object} Page
+ * @property {any} overview the live document; undefined until it was read
+ * @property {boolean} isOutdated the daemon does not answer or cannot read the warehouse
+ * @property {number} version grows with each change that the server reports
+ * @property {(path: string, body?: unknown, undo?: Undo) => Promise<any>} act carries out an action and reports its result
+ * @property {(question: Question) => void} ask opens the dialog of an action that needs a confirmation
+ * @property {(error: import('../api.js').ServerError) => void} failed
+ */
+/** @typedef {{path: string, body?: unknown}} Undo */
+/**
+ * @typedef {object} Question
+ * @property {string} title
+ * @property {any} text
+ * @property {string} confirm label of the button that carries it out
+ * @property {() => Promise<any>} action
+ */
+
+export const PageContext = createContext(/** @type {Page} */ (/** @type {unknown} */ (undefined)));
+export const usePage = () => useContext(PageContext);
+
+/** While changes keep coming, data is read again this often at most. */
+const REFRESH_MS = 3000;
+
+/** The version of the page, but changed at most once in `everyMs`. @param {number} everyMs */
+function useSlowVersion(everyMs) {
+  const { version } = usePage();
+  const [slow, setSlow] = useState(version);
+  const changedAt = useRef(0);
+  useEffect(() => {
+    if (version === slow) return;
+    const update = () => {
+      changedAt.current = Date.now();
+      setSlow(version);
+    };
+    const timer = setTimeout(update, Math.max(0, changedAt.current + everyMs - Date.now()));
+    return () => clearTimeout(timer);
+  }, [version, slow]);
+  return slow;
+}
+
+/**
+ * The answer of `/api/<path>`, read again when something changes. While other data is on its way, `isOld` says that
+ * `data` belongs to the address before. Without `path` nothing is read.
+ * @param {string | undefined} path
+ * @param {Record<string, unknown>} [query]
+ * @param {{everyMs?: number, isFixed?: boolean}} [options]
+ */
+export function useData(path, query = {}, { everyMs = REFRESH_MS, isFixed = false } = {}) {
+  const { failed } = usePage();
+  const version = useSlowVersion(everyMs);
+  const key = JSON.stringify([path, query]);
+  const [known, setKnown] = useState(/** @type {{key: string, data?: any, error?: any}} */ ({ key: '' }));
+  useEffect(() => {
+    if (path === undefined) return;
+    const gone = new AbortController();
+    read(path, query, gone.signal).then(
+      (data) => {
+        if (!gone.signal.aborted) setKnown({ key, data });
+      },
+      (error) => {
+        if (gone.signal.aborted) return;
+        failed(error);
+        // Data that is already shown stays while the server cannot be reached.
+        setKnown((before) => (before.key === key && error.status === 0 ? before : { key, error }));
+      },
+    );
+    return () => gone.abort();
+  }, [key, isFixed ? 0 : version]);
+  return { data: known.data, error: known.key === key ? known.error : undefined, isOld: known.key !== key };
+}

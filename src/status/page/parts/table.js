@@ -1,0 +1,70 @@
+// @ts-check
+// Tables that work on a phone: there rows become cards, and each cell shows the name of its column. Roles are explicit,
+// because a changed CSS display removes the implicit ones. While the pointer or the focus is in a table its rows keep
+// their order, so that nobody presses a button of the wrong row.
+import { useRef, useState } from 'preact/hooks';
+import { href, readAddress } from '../address.js';
+import { html } from '../html.js';
+import { t } from '../texts.js';
+import { Empty } from './words.js';
+
+/** @typedef {{key: string, cells: any[], class?: string, below?: any}} Row */
+
+/** Rows in the order of `before`; rows that are new come last. @type {(rows: Row[], before: string[]) => Row[]} */
+function inOrder(rows, before) {
+  const place = new Map(before.map((key, index) => [key, index]));
+  return rows.toSorted((a, b) => (place.get(a.key) ?? before.length) - (place.get(b.key) ?? before.length));
+}
+
+/**
+ * @param {{caption: string, columns: {name: string, class?: string, unseen?: boolean}[], rows: Row[], empty: string}} props
+ */
+export function Table({ caption, columns, rows, empty }) {
+  const [isHeld, setHeld] = useState({ pointer: false, focus: false });
+  const shown = useRef(/** @type {string[]} */ ([]));
+  if (rows.length === 0) return html`<${Empty}>${empty}<//>`;
+  const ordered = isHeld.pointer || isHeld.focus ? inOrder(rows, shown.current) : rows;
+  shown.current = ordered.map(({ key }) => key);
+  const hold = (/** @type {object} */ change) => () => setHeld((held) => ({ ...held, ...change }));
+  return html`<div class="table-frame">
+    <table role="table" onPointerEnter=${hold({ pointer: true })} onPointerLeave=${hold({ pointer: false })}
+      onFocusIn=${hold({ focus: true })} onFocusOut=${hold({ focus: false })}>
+      <caption class="unseen">${caption}</caption>
+      <thead role="rowgroup"><tr role="row">
+        ${columns.map(
+          (column) => html`<th role="columnheader" scope="col" class=${column.class}>
+            ${column.unseen ? html`<span class="unseen">${column.name}</span>` : column.name}</th>`,
+        )}
+      </tr></thead>
+      <tbody role="rowgroup">${ordered.flatMap((row) => bodyRows(columns, row))}</tbody>
+    </table>
+  </div>`;
+}
+
+function bodyRows(/** @type {any[]} */ columns, /** @type {Row} */ { key, cells, class: own = '', below }) {
+  const filled = cells.map((cell, index) => {
+    const { name, class: kind, unseen } = columns[index];
+    return index === 0
+      ? html`<th role="rowheader" scope="row" class=${kind}>${cell}</th>`
+      : html`<td role="cell" class=${kind} data-label=${unseen ? undefined : name}>${cell}</td>`;
+  });
+  const row = html`<tr role="row" key=${key} class=${`${own} ${below ? 'has-below' : ''}`.trim() || undefined}>${filled}</tr>`;
+  if (!below) return [row];
+  const cell = html`<td role="cell" colspan=${columns.length} class="below">${below}</td>`;
+  return [row, html`<tr role="row" key="${key} below" class="below-row">${cell}</tr>`];
+}
+
+/** Links to newer and older pages of a list. @param {{list: {page: number, more: boolean}}} props */
+export function Pager({ list: { page, more } }) {
+  if (page === 0 && !more) return null;
+  const { view, args, query } = readAddress();
+  const link = (/** @type {number} */ to, /** @type {string} */ words, /** @type {boolean} */ isOff) =>
+    isOff
+      ? html`<span class="button quiet" aria-disabled="true">${words}</span>`
+      : html`<a class="button quiet" href=${href(view, args, { ...query, page: to === 0 ? '' : to })}>${words}</a>`;
+  return html`<nav class="pager" aria-label=${t('list.pages')}>
+    ${link(page - 1, t('list.newer'), page === 0)}
+    <span>${t('list.page', { page: page + 1 })}</span>
+    ${link(page + 1, t('list.older'), !more)}
+  </nav>`;
+}

@@ -1,0 +1,33 @@
+// @ts-check
+// The server's reasons why the health is not ok, joined for people: one line for all jobs with the same problem, one for
+// all pushes that need a person.
+
+/** @typedef {{code: string, health: string, subject: string, text: string, place: string}} Reason */
+/** @typedef {{code: string, tone: string, n: number, text: string, place: string, jobs: string[]}} Line */
+
+/** @type {Record<string, string>} */
+const TONES = { failing: 'bad', late: 'late', attention: 'late', 'never ran': 'new' };
+
+/** A text about several things begins with their number. */
+const numberIn = (/** @type {string} */ text) => Number(/^\d+/.exec(text)?.[0] ?? 1);
+
+/**
+ * The worst first; none if everything is plainly ok.
+ * @param {{reasons: Reason[], attention: {reason: string}[]}} status
+ * @returns {Line[]}
+ */
+export function linesOf({ reasons, attention }) {
+  const needing = new Set(attention.map(({ reason }) => `push_${reason}`));
+  const groups = Map.groupBy(reasons, ({ code }) => (needing.has(code) ? 'push_person' : code));
+  return [...groups].map(([code, own]) => {
+    const jobs = own.flatMap(({ subject }) => (subject.startsWith('job ') ? [subject.slice('job '.length)] : []));
+    return {
+      code,
+      tone: code === 'job_paused' ? 'still' : (TONES[own[0].health] ?? 'late'),
+      n: jobs.length > 0 ? jobs.length : own.reduce((sum, { text }) => sum + numberIn(text), 0),
+      text: own[0].text,
+      place: `#/${own[0].place.replace(/^#\//, '')}`,
+      jobs,
+    };
+  });
+}

@@ -1,0 +1,78 @@
+// @ts-check
+// The texts of the page in the language of the reader: one catalogue for each language, with the same keys.
+import { en } from './texts/en.js';
+import { pt } from './texts/pt.js';
+
+const CATALOGUES = { en, pt };
+const LOCALES = { en: 'en-GB', pt: 'pt-BR' };
+export const LANGUAGES = { en: 'English', pt: 'Português' };
+
+/** @typedef {keyof typeof en} TextKey */
+/** @typedef {keyof typeof LANGUAGES} Language */
+
+const KEY = 'roadbook-language';
+
+/** @returns {Language} */
+function preferred() {
+  const wanted = [localStorage.getItem(KEY) ?? '', ...navigator.languages].map((name) => name.slice(0, 2));
+  return /** @type {Language} */ (wanted.find((code) => code in CATALOGUES) ?? 'en');
+}
+
+/** @type {Language} */
+let language = 'en';
+let plurals = new Intl.PluralRules('en');
+let numbers = new Intl.NumberFormat('en');
+
+export const currentLanguage = () => language;
+export const locale = () => LOCALES[language];
+
+/** Sets the language of the page; without an argument, the chosen one or the browser's. */
+export function chooseLanguage(/** @type {Language | undefined} */ chosen = undefined) {
+  if (chosen !== undefined) localStorage.setItem(KEY, chosen);
+  language = chosen ?? preferred();
+  plurals = new Intl.PluralRules(locale());
+  numbers = new Intl.NumberFormat(locale());
+  document.documentElement.lang = locale();
+}
+
+/**
+ * The parts of a text: its words and, in place of each `{name}`, the value. `n` chooses the plural form.
+ * @param {TextKey} key
+ * @param {Record<string, any>} values
+ */
+function partsOf(key, values) {
+  const text = /** @type {any} */ (CATALOGUES[language][key]);
+  const chosen = typeof text === 'string' ? text : (text[plurals.select(values.n)] ?? text.other);
+  return chosen.split(/\{(\w+)\}/).map((/** @type {string} */ part, /** @type {number} */ index) => {
+    const value = index % 2 === 0 ? part : values[part];
+    return typeof value === 'number' ? numbers.format(value) : value;
+  });
+}
+
+/**
+ * A text of the catalogue.
+ * @param {TextKey} key
+ * @param {Record<string, string | number>} [values]
+ * @returns {string}
+ */
+export const t = (key, values = {}) => partsOf(key, values).join('');
+
+/**
+ * A text of the catalogue with elements in it.
+ * @param {TextKey} key
+ * @param {Record<string, any>} values
+ */
+export const rich = (key, values) => partsOf(key, values);
+
+/**
+ * The word for a code of the server, such as a state; a code that the catalogue does not have is shown as it is.
+ * @param {string} group
+ * @param {string | number} code
+ */
+export const word = (group, code) => {
+  const key = /** @type {TextKey} */ (`${group}.${code}`);
+  return key in en ? t(key) : String(code).replaceAll('_', ' ');
+};
+
+/** Whether the catalogue has a word for a code. */
+export const hasWord = (/** @type {string} */ group, /** @type {string} */ code) => `${group}.${code}` in en;

@@ -1,0 +1,115 @@
+// @ts-check
+// One job: how it stands, its last runs as a grid of equal cells, durations, rows, schedule, options, tables and log; and
+// a text about its failure for a ticket.
+import { href } from '../address.js';
+import { html } from '../html.js';
+import { useData, usePage } from '../parts/page.js';
+import { Strip } from '../parts/sparks.js';
+import { Empty, Facts, Loaded, Pill, Said, Time } from '../parts/words.js';
+import { rich, t, word } from '../texts.js';
+import { count, dayAndTime, fullTime, runSeconds, span, toneOf } from '../words.js';
+import { Options } from './config.js';
+import { Durations, JobButtons, LastRun, RowsWritten } from './overview.js';
+import { Log, RunTable } from './runs.js';
+
+export function JobView({ args: [name = ''] }) {
+  const { overview: status } = usePage();
+  const job = status?.jobs.find((each) => each.name === name);
+  return html`<p class="back"><a href="#/overview">← ${t('view.overview')}</a></p>
+    <h1 tabindex="-1"><span dir="auto">${name}</span>${' '}${job && html`<${Pill} group="health" state=${job.enabled ? job.health : 'disabled'} />`}</h1>
+    ${
+      status === undefined
+        ? html`<p class="hint" role="status">${t('page.loading')}</p>`
+        : job === undefined
+          ? html`<${Empty}>${t('job.none')}<//>`
+          : html`<${Job} job=${job} status=${status} />`
+    }`;
+}
+
+function Job({ job, status }) {
+  const { ask } = usePage();
+  const runs = useData('runs', { job: job.name });
+  const config = useData('config', {}, { everyMs: 60000 });
+  const latest = useData(job.last_run === null ? undefined : 'run', { id: job.last_run?.run_id });
+  const own = status.tables.filter(({ name }) => job.tables.includes(name));
+  const incident = () =>
+    ask({
+      title: t('incident.title'),
+      text: html`<p>${t('incident.text')}</p><textarea class="incident" readonly rows="12" aria-label=${t('incident.title')}>${incidentText(job, status)}</textarea>`,
+      confirm: t('incident.copy'),
+      action: () => navigator.clipboard.writeText(incidentText(job, status)),
+    });
+  return html`<p class="lead">${word('meaning', job.name)}</p>
+    <div class="buttons">${job.enabled ? html`<${JobButtons} job=${job} />` : null}
+      <button type="button" class="quiet" aria-haspopup="dialog" onClick=${incident}>${t('incident.button')}</button></div>
+    ${
+      job.last_run?.error == null
+        ? null
+        : html`<section class="banner ${toneOf(job.last_run.status)}" aria-label=${t('column.error')}>
+      <strong dir="auto">${job.last_run.error}</strong>${job.hint === null ? null : html` <${Said} class="hint">${job.hint}<//>`}</section>`
+    }
+    <${Facts} facts=${[
+      [t('job.failingSince'), job.failing_since && html`<${Time} at=${job.failing_since} />`],
+      [t('job.inARow'), job.failing_since && count(job.failures_in_a_row)],
+      [t('job.lastOk'), job.last_success_at === null ? t('time.never') : html`<${Time} at=${job.last_success_at} />`],
+      [t('column.lastRun'), html`<${LastRun} run=${job.last_run} />`],
+      [t('column.nextTick'), job.next_tick_at === null ? '–' : html`<${Time} kind="until" at=${job.next_tick_at} />`],
+      [
+        t('column.schedule'),
+        html`<code>${job.schedule}</code> <span class="faint" translate="no">${job.timezone}</span>`,
+      ],
+      [t('column.duration'), html`<${Durations} job=${job} />`],
+      [t('column.rows'), html`<${RowsWritten} job=${job} />`],
+    ]} />
+    <h2>${t('job.history')}</h2>
+    <${Loaded} of=${runs}>${(found) => html`
+      <${Strip} size="tall" label=${t('job.historyLabel', { n: found.rows.length })} cells=${found.rows.toReversed().map(runCell)} />
+      <details><summary>${t('job.runs', { n: found.rows.length })}</summary><${RunTable} runs=${found.rows} /></details>
+      <p><a href=${href('runs', [], { job: job.name })}>${t('runs.all')}</a></p>`}<//>
+    <h2>${t('job.tables')}</h2>
+    ${
+      own.length === 0
+        ? html`<p class="hint">${t('job.noTables')}</p>`
+        : html`<${Facts} facts=${own.map((table) => [
+            html`<code>${table.name}</code>`,
+            html`${t('job.rows', { n: table.rows })} · ${table.read_at === null ? t('data.notRead') : rich('job.read', { when: html`<${Time} at=${table.read_at} />` })}`,
+          ])} />`
+    }
+    <h2>${t('job.options')}</h2>
+    <${Loaded} of=${config}>${({ config: current }) => html`<p><${Options} options=${current.jobs[job.name]?.options ?? {}} /></p>`}<//>
+    <h2>${t('job.log')}</h2>
+    ${job.last_run === null ? html`<${Empty}>${t('time.never')}<//>` : html`<${Loaded} of=${latest}>${(run) => html`<${Log} lines=${run.log} />`}<//>`}`;
+}
+
+function runCell(run) {
+  const seconds = runSeconds(run);
+  const words = [dayAndTime(run.started_at), word('state', run.status), seconds === null ? null : span(seconds)];
+  return {
+    key: run.run_id,
+    tone: toneOf(run.status),
+    words: words.filter(Boolean).join(' · '),
+    href: href('runs', [run.run_id]),
+  };
+}
+
+/** Plain lines that can be pasted into a ticket. */
+function incidentText(job, { version, timezone }) {
+  const { last_run: last } = job;
+  const time = (/** @type {string} */ at) => `${fullTime(at)} (${timezone})`;
+  const lines = [
+    [t('column.job'), `${job.name}: ${word('health', job.enabled ? job.health : 'disabled')}`],
+    [t('column.error'), last?.error],
+    [t('incident.hint'), job.hint],
+    [t('column.lastRun'), last && `${last.run_id}, ${word('state', last.status)}, ${time(last.started_at)}`],
+    [t('job.failingSince'), job.failing_since && time(job.failing_since)],
+    [t('job.inARow'), job.failing_since && job.failures_in_a_row],
+    [t('job.lastOk'), job.last_success_at === null ? t('time.never') : time(job.last_success_at)],
+    [t('column.schedule'), `${job.schedule} (${job.timezone})`],
+    ['Roadbook', version],
+    [t('incident.link'), location.href],
+  ];
+  return lines
+    .filter(([, value]) => value)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
+}

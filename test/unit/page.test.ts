@@ -1,0 +1,136 @@
+// The pure parts of the page: its texts in both languages, the points of a plan, the stops on both sides.
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadJobs } from '../../src/app/app.ts';
+import { EVENT_CATEGORIES, ROUTE_PLAN_STATUSES, ROUTE_POINT_STATUSES } from '../../src/core/code-lists.ts';
+import { ATTENTION_REASONS } from '../../src/sync/push/attention.ts';
+import { OUTBOX_STATES } from '../../src/warehouse/outbox/entry.ts';
+
+const SOURCE = resolve(import.meta.dirname, '../../src');
+const FOLDER = join(SOURCE, 'status/page');
+
+type Catalogue = Record<string, string | { one: string; other: string }>;
+const { en } = (await import(`${FOLDER}/texts/en.js`)) as { en: Catalogue };
+const { pt } = (await import(`${FOLDER}/texts/pt.js`)) as { pt: Catalogue };
+
+const files = (folder: string, extension: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => extname(name) === extension)
+    .map((name) => readFileSync(join(folder, name), 'utf8'));
+
+const script = files(FOLDER, '.js')
+  .filter((text) => !text.includes('export const en =') && !text.includes('export const pt ='))
+  .join('\n');
+
+/** The names in braces, and whether the text has a form for one. */
+const shapeOf = (text: Catalogue[string] | undefined) => ({
+  isPlural: typeof text === 'object',
+  names: [...JSON.stringify(text).matchAll(/\{(\w+)\}/g)].map(([, name]) => name).toSorted(),
+});
+
+describe('the texts of the page', () => {
+  it('are complete in both languages, with the same values in them', () => {
+    expect(Object.keys(pt)).toEqual(Object.keys(en));
+    for (const key of Object.keys(en)) expect.soft(shapeOf(pt[key]), key).toEqual(shapeOf(en[key]));
+  });
+
+  it('are all used, and none is missing', () => {
+    const used = new Set([...script.matchAll(/\b(?:t|rich)\(\s*'([\w.]+)'/g)].map(([, key = '']) => key));
+    expect([...used].filter((key) => !(key in en))).toEqual([]);
+    const groups = new Set([
+      ...[...script.matchAll(/\b(?:word|hasWord)\(\s*'(\w+)'/g), ...script.matchAll(/group(?: = |=)"?'?(\w+)/g)].map(
+        ([, g]) => g,
+      ),
+      ...[...script.matchAll(/t\([^'`]*`(\w+)\.\$\{/g)].map(([, g]) => g),
+    ]);
+    const quoted = (key: string): boolean => script.includes(`'${key}'`);
+    const unused = Object.keys(en).filter((key) => !used.has(key) && !quoted(key) && !groups.has(key.split('.')[0]));
+    expect(unused).toEqual([]);
+  });
+
+  it('have the words of every job, state, reason and code list', async () => {
+    const keys = (group: string) =>
+      Object.keys(en)
+        .filter((key) => key.startsWith(`${group}.`))
+        .map((key) => key.slice(group.length + 1));
+    for (const group of ['attention', 'says', 'todo'])
+      expect(keys(group).toSorted(), group).toEqual([...ATTENTION_REASONS].toSorted());
+    expect(keys('state')).toEqual(expect.arrayContaining([...OUTBOX_STATES]));
+    const meanings = (await loadJobs()).map(({ name, meaning }) => [name, meaning]);
+    expect(keys('meaning').map((name) => [name, en[`meaning.${name}`]])).toEqual(meanings.toSorted());
+    for (const { id, name } of EVENT_CATEGORIES) expect(en[`event.${id}`]).toBe(name);
+    for (const { code, name } of ROUTE_PLAN_STATUSES) expect(en[`planStatus.${code}`]).toBe(name);
+    for (const { code, name } of ROUTE_POINT_STATUSES) expect(en[`stopStatus.${code}`]).toBe(name);
+  });
+
+  it('translate only sentences that the daemon says', () => {
+    const program = files(SOURCE, '.ts').join('\n');
+    const sentences = Object.keys(en).filter((key) => key.startsWith('said.'));
+    expect(sentences.filter((key) => !program.includes(key.slice('said.'.length)))).toEqual([]);
+  });
+});
+
+describe('the points of a plan', () => {
+  const point = (id: number, type: string, planned: string | null, executed: string | null) => ({
+    id,
+    type,
+    status: executed === null ? 'P' : 'E',
+    time_scheduled: planned,
+    executed_at: executed,
+  });
+
+  it('are numbered as a driver counts them, with the order of execution and the delay', async () => {
+    const { numbered } = await import(`${FOLDER}/parts/map.js`);
+    const points = [
+      point(1, 'PARTIDA', '2026-03-10T08:00:00Z', null),
+      point(2, 'Entrega', '2026-03-10T09:00:00Z', '2026-03-10T10:00:00Z'),
+      point(3, 'Entrega', '2026-03-10T09:30:00Z', '2026-03-10T09:40:00Z'),
+      point(4, 'Entrega', '2026-03-10T11:00:00Z', null),
+      point(5, 'CHEGADA', '2026-03-10T12:00:00Z', null),
+    ];
+    const shown = numbered(points, { lateAfter: 900, now: Date.parse('2026-03-10T11:10:00Z') });
+    expect(shown.map(({ number }: { number: number | null }) => number)).toEqual([null, 1, 2, 3, null]);
+    expect(shown.map(({ driven }: { driven: number | null }) => driven)).toEqual([null, 2, 1, null, null]);
+    expect(shown.map(({ late }: { late: number }) => late)).toEqual([0, 3_600, 0, 0, 0]);
+  });
+});
+
+it('pairs the stops of ERP and service by name, and says how they differ', async () => {
+  const { pairsOf } = await import(`${FOLDER}/views/plan-stops.js`);
+  const at = '2026-03-11T11:00:00.000Z';
+  const own = (name: string, order: number, fields = {}) => ({
+    name,
+    order,
+    latitude: -23.5,
+    longitude: -46.6,
+    time_scheduled: at,
+    ...fields,
+  });
+  const there = (name: string, planned_order: number, fields = {}) => ({
+    name,
+    planned_order,
+    latitude: -23.5,
+    longitude: -46.6,
+    time_scheduled: at,
+    ...fields,
+  });
+  const pairs = pairsOf(
+    [own('Depot', 1), own('A', 2), own('B', 3, { time_scheduled: null }), own('B', 4), own('C', 5)],
+    [
+      there('Depot', 1),
+      there('A', 2, { latitude: -23.6 }),
+      there('B', 3),
+      there('B', 5, { time_scheduled: null }),
+      there('D', 6),
+    ],
+  );
+  expect(pairs.map(({ differs }: { differs: string[] }) => differs)).toEqual([
+    [],
+    ['place'],
+    [],
+    ['time', 'order'],
+    ['onlyHere'],
+    ['onlyThere'],
+  ]);
+});
