@@ -237,6 +237,16 @@ export const en = {
     other: '{n} plans for tomorrow missed the deadline',
   },
   'reason.push_rejected': { one: '{n} push was rejected', other: '{n} pushes were rejected' },
+  'reason.push_unreadable': {
+    one: '{n} file or feed could not be read',
+    other: '{n} files or feeds could not be read',
+  },
+  'reason.push_accepted_in_part': {
+    one: '{n} plan was taken without some of its stops',
+    other: '{n} plans were taken without some of their stops',
+  },
+  'reason.drift': 'Rows of final days differ from the service',
+  'reason.no_daemon': 'No daemon is alive: nothing is pulled or pushed',
   'reason.push_unclear': { one: '{n} push has an unknown outcome', other: '{n} pushes have an unknown outcome' },
   'reason.daemon_silent': { one: '{n} daemon is silent', other: '{n} daemons are silent' },
   'reason.quarantine': { one: '{n} record is in quarantine', other: '{n} records are in quarantine' },

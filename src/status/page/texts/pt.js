@@ -244,6 +244,16 @@ export const pt = {
     other: '{n} planos de amanhã perderam o prazo',
   },
   'reason.push_rejected': { one: '{n} envio foi rejeitado', other: '{n} envios foram rejeitados' },
+  'reason.push_unreadable': {
+    one: '{n} arquivo ou fonte não pôde ser lido',
+    other: '{n} arquivos ou fontes não puderam ser lidos',
+  },
+  'reason.push_accepted_in_part': {
+    one: '{n} plano foi aceito sem algumas paradas',
+    other: '{n} planos foram aceitos sem algumas paradas',
+  },
+  'reason.drift': 'Linhas de dias finais diferem do serviço',
+  'reason.no_daemon': 'Nenhum processo está ativo: nada é lido nem enviado',
   'reason.push_unclear': {
     one: '{n} envio tem resultado desconhecido',
     other: '{n} envios têm resultado desconhecido',
