@@ -52,7 +52,7 @@ export const define = (command: Command): Command =>
       print(
         json
           ? JSON.stringify({ run: summary, drift, late, tables }, null, 2)
-          : [describeRun(summary), ...describe(found), sentence(drift, late, repair)].join('\n'),
+          : [describeRun(summary), ...describe(found), ...sentences(found, repair)].join('\n'),
       );
       return summary.status === 'ok' && drift.wrong > 0 ? EXIT.partial : exitCodeOfRun(summary);
     }),
@@ -104,17 +104,25 @@ const HEAD = [
   'columns',
 ];
 
-function sentence(drift: { compared: number; wrong: number }, late: { wrong: number }, repair: boolean): string {
-  const repaired = repair ? 'Repaired.' : 'Repair it: npx roadbook verify --repair';
-  const lines = [
-    drift.wrong === 0
-      ? `No drift: ${drift.compared} rows of final days are equal.`
-      : `Drift: ${drift.wrong} of ${drift.compared} rows of final days differ. ${repaired}`,
+/** The next sample is another one, so the hint asks for all days of the tables that drift. */
+function sentences(found: readonly VerifiedDay[], repair: boolean): string[] {
+  const isWrong = ({ compared, equal }: VerifiedDay): boolean => compared > equal;
+  const final = found.filter(({ state }) => state === 'final');
+  const drift = sumOf(final);
+  const late = sumOf(found.filter(({ state }) => state !== 'final'));
+  const tables = [...new Set(final.filter(isWrong).map(({ table_name }) => table_name))];
+  const hint = repair
+    ? 'Repaired.'
+    : `Repair it: npx roadbook verify --repair --sample 1000 --table ${tables.join(' ')}`;
+  return [
+    ...(drift.compared === 0 ? ['No row of a final day was in the sample.'] : []),
+    ...(drift.compared > 0 && drift.wrong === 0 ? [`No drift: ${drift.compared} rows of final days are equal.`] : []),
+    ...(drift.wrong > 0 ? [`Drift: ${drift.wrong} of ${drift.compared} rows of final days differ. ${hint}`] : []),
+    ...(late.wrong > 0
+      ? [
+          `Late: ${late.wrong} rows of days or lists that are still read again differ. ` +
+            (repair ? 'Repaired.' : 'The next runs bring them.'),
+        ]
+      : []),
   ];
-  if (late.wrong > 0) {
-    lines.push(
-      `Late: ${late.wrong} rows of days or lists that are still read again differ. ${repair ? 'Repaired.' : 'The next runs bring them.'}`,
-    );
-  }
-  return lines.join('\n');
 }

@@ -1,7 +1,7 @@
 // Which slices a verification counts as final, and that its random order prefers final days.
 import { describe, expect, it } from 'vitest';
 import { driftAboveLimit } from '../../src/status/health/drift.ts';
-import { isFinal, shuffled } from '../../src/sync/verify/sample.ts';
+import { isFinal, isInReach, shuffled } from '../../src/sync/verify/sample.ts';
 
 const DAY_MS = 86_400_000;
 const day = (beginAt: string, endAt: string) => ({ beginAt: `2026-03-${beginAt}`, endAt: `2026-03-${endAt}` });
@@ -21,6 +21,15 @@ describe('a slice is final', () => {
     const covers = periods.map((period) => ({ scopes: [ONE, OTHER], ...period }));
     expect(isFinal(covers, coverage, 3 * DAY_MS)).toBe(expected);
   });
+});
+
+it.each([
+  ['in the coverage of one of its scopes', '04', true],
+  ['at the begin of all coverage', '02', true],
+  ['before all coverage, which no run will read', '01', false],
+])('a slice that begins %s is in reach or not', (_, begin, expected) => {
+  const coverage = new Map([[ONE, [day('02', '03'), day('05', '20')]]]);
+  expect(isInReach([{ scopes: [ONE, OTHER], ...day(begin, '06') }], coverage)).toBe(expected);
 });
 
 it('a preferred item comes first more often than another', () => {

@@ -11,7 +11,7 @@ import { type LocalDay, localDate, localDays } from '../pull/plan/local-days.ts'
 import { TOO_MANY } from '../pull/plan/slice-scale.ts';
 import { intervalOf, spanOf } from '../pull/plan/windows.ts';
 import type { Slice } from '../slice.ts';
-import { type Coverage, isFinal, shuffled } from './sample.ts';
+import { type Coverage, isFinal, isInReach, shuffled } from './sample.ts';
 
 export interface VerifyOptions {
   /** Slices to compare. */
@@ -93,7 +93,7 @@ async function* randomSlices(verified: Verified, context: PreviewContext): Async
     const asked = { ...intervalOf(day), resumable: false };
     const planned = (await job.slices?.({ job: job.name, options, period: asked, dependencies })) ?? [];
     const [first, ...rest] = shuffled(
-      planned.filter(({ scope }) => !seen.has(scope)),
+      planned.filter(({ scope, covers = [] }) => !seen.has(scope) && isInReach(covers, coverage)),
       Math.random,
     );
     for (const { scope } of planned) seen.add(scope);

@@ -22,6 +22,15 @@ export function isFinal(covers: readonly ScopedInterval[], coverage: Coverage, l
   );
 }
 
+/**
+ * False if a period begins before all coverage of its scopes: no run will ever read it, so its rows are not missing. One
+ * scope is enough: a vehicle that was not read yet is due.
+ */
+export const isInReach = (covers: readonly ScopedInterval[], coverage: Coverage): boolean =>
+  covers.every(({ scopes, beginAt }) =>
+    scopes.some((scope) => (coverage.get(scope) ?? []).some((interval) => interval.beginAt <= beginAt)),
+  );
+
 /** Weighted sampling without replacement: an item of weight w gets the greatest of w random numbers. */
 export function shuffled<Item>(items: readonly Item[], random: () => number, isPreferred?: (item: Item) => boolean) {
   return items
