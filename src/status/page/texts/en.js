@@ -204,6 +204,8 @@ export const en = {
   'meaning.push-points-of-interest': 'Pushes points of interest of the ERP to the service.',
   'meaning.push-route-plans': 'Pushes route plans of the ERP to the service.',
   'meaning.return-executions': 'Returns the outcome of each stop of a pushed plan to the ERP.',
+  'meaning.verify-warehouse':
+    'Reads a sample of past days again, compares it with the warehouse, and repairs differences.',
   'overview.health': 'Overall health',
   'overview.glance': 'At a glance',
   'overview.jobs': 'Jobs',

@@ -205,6 +205,7 @@ export const pt = {
   'meaning.push-points-of-interest': 'Envia os pontos de interesse do ERP ao serviço.',
   'meaning.push-route-plans': 'Envia os planos de rota do ERP ao serviço.',
   'meaning.return-executions': 'Devolve ao ERP o resultado de cada parada de um plano enviado.',
+  'meaning.verify-warehouse': 'Lê de novo uma amostra de dias passados, compara com o banco e corrige as diferenças.',
   'overview.health': 'Situação geral',
   'overview.glance': 'Em resumo',
   'overview.jobs': 'Tarefas',
