@@ -348,7 +348,7 @@ export const en = {
   'job.log': 'Log of the last run',
   'incident.button': 'Copy incident',
   'incident.title': 'Incident',
-  'incident.text': 'This text holds no personal data and no secret. Check the error before you send it on.',
+  'incident.text': 'The last error and its hint are in this text. Check them for names before you send it on.',
   'incident.copy': 'Copy',
   'incident.hint': 'Hint',
   'incident.link': 'Address',

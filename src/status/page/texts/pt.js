@@ -357,7 +357,7 @@ export const pt = {
   'job.log': 'Registro da última execução',
   'incident.button': 'Copiar incidente',
   'incident.title': 'Incidente',
-  'incident.text': 'Este texto não tem dados pessoais nem segredos. Confira o erro antes de enviá-lo.',
+  'incident.text': 'O último erro e sua dica estão neste texto. Confira se há nomes antes de enviá-lo.',
   'incident.copy': 'Copiar',
   'incident.hint': 'Dica',
   'incident.link': 'Endereço',
