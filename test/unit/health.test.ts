@@ -1,6 +1,7 @@
 // The health of a job, from its own cadence. Instants are written out; nothing is computed by the code's own
 // arithmetic.
 import { describe, expect, it } from 'vitest';
+import { alertConditions } from '../../src/status/alerts/alert-conditions.ts';
 import { type Health, healthOf, type JobFacts, overallHealth } from '../../src/status/health/health.ts';
 import type { JobStatus } from '../../src/status/health/job-status.ts';
 import { healthReasons, type ReasonFacts } from '../../src/status/health/reasons.ts';
@@ -233,6 +234,12 @@ describe('the reasons for the health', () => {
 
   it('name no missing daemon where none ever ran', () => {
     expect(healthReasons({ ...none, daemons: [], hasDaemonRun: false })).toEqual([]);
+  });
+
+  it('name each table that drifts, so that a second one alerts too', () => {
+    const drift = { verified_at: '', compared: 9, drifted: 2, drift_ratio: 0.2 };
+    const reasons = healthReasons({ ...none, drifted: ['event', 'checklist'].map((table) => ({ ...drift, table })) });
+    expect(alertConditions(reasons).map(({ subject }) => subject)).toEqual(['drift event', 'drift checklist']);
   });
 
   it('name no disabled job, and no unclear send twice', () => {

@@ -151,13 +151,16 @@ function configReasons({ configError }: ReasonFacts): Reason[] {
   return [{ code: 'config_rejected', health: 'attention', subject: 'config', text, hint, place: 'config' }];
 }
 
-function driftReasons({ drifted }: ReasonFacts): Reason[] {
-  if (drifted.length === 0) return [];
-  const parts = drifted.map(({ table, drifted, compared }) => `${drifted} of ${compared} verified rows of ${table}`);
-  const text = `${parts.join(', ')} differed from the service although their days are final`;
-  const hint = 'See bi_verification, or run: npx roadbook verify';
-  return [{ code: 'drift', health: 'late', subject: 'drift', text, hint, place: 'data' }];
-}
+/** One for each table, so that a second table alerts too. */
+const driftReasons = ({ drifted }: ReasonFacts): Reason[] =>
+  drifted.map(({ table, drifted: rows, compared }) => ({
+    code: 'drift',
+    health: 'late',
+    subject: `drift ${table}`,
+    text: `${rows} of ${compared} verified rows of ${table} differed from the service although their days are final`,
+    hint: 'See bi_verification, or run: npx roadbook verify',
+    place: 'data',
+  }));
 
 function quarantineReasons({ quarantine }: ReasonFacts): Reason[] {
   if (quarantine === 0) return [];
