@@ -468,7 +468,7 @@ describe('the server', () => {
       );
     const data = ['/api/status', '/api/overview', '/api/runs', '/api/live', '/api/nothing', '/metrics'];
     expect(await statuses(data, null)).toEqual(Object.fromEntries(data.map((path) => [path, 401])));
-    const open = ['/livez', '/readyz', '/', '/page/app.js'];
+    const open = ['/livez', '/readyz', '/', '/page/page.js'];
     expect(await statuses(open, null)).toEqual(Object.fromEntries(open.map((path) => [path, 200])));
     expect(await statuses(['/api/status', '/metrics'], TOKEN)).toEqual({
       '/api/status': 200,
@@ -559,12 +559,12 @@ describe('the server', () => {
   it('compresses what it sends, and knows its files again by their tag', async () => {
     place = await makeStatusPlace();
     const headers = { 'accept-encoding': 'gzip' };
-    for (const path of ['/api/overview', '/page/app.js', '/metrics'])
+    for (const path of ['/api/overview', '/page/page.js', '/metrics'])
       expect(
         (await fetch(place.url + path, { headers: { ...headers, ...WITH_TOKEN } })).headers.get('content-encoding'),
       ).toBe('gzip');
-    const etag = (await fetch(`${place.url}/page/app.js`, { headers })).headers.get('etag') ?? '';
-    expect((await fetch(`${place.url}/page/app.js`, { headers: { ...headers, 'if-none-match': etag } })).status).toBe(
+    const etag = (await fetch(`${place.url}/page/page.js`, { headers })).headers.get('etag') ?? '';
+    expect((await fetch(`${place.url}/page/page.js`, { headers: { ...headers, 'if-none-match': etag } })).status).toBe(
       304,
     );
   });
