@@ -39,7 +39,7 @@ export const define = (command: Command): Command =>
       if (isThere && !force)
         throw usageError(`${file} exists`, 'Choose another with --config, or replace it with --force.');
       const answers = await answersOf(options);
-      if (/^postgres(?:ql)?:\/\/[^@/]*:[^@/]*@/.test(answers.warehouse))
+      if (/^postgres(?:ql)?:\/\/[^@/:]*:[^@/]*@/.test(answers.warehouse))
         throw usageError(
           'The address of the warehouse contains a password, which does not belong into the file',
           `Set ROADBOOK_WAREHOUSE_URL to it, also in .env, and answer '\${ROADBOOK_WAREHOUSE_URL}'.`,

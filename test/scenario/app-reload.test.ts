@@ -101,7 +101,10 @@ it('rejects a file that lost a feed, a job or its service, wherever it was cut',
     writeFileSync(file(), lines.slice(0, kept).join('\n'));
     await expect(app.reload(), `${kept} lines`).rejects.toThrow(/no longer has .*restart to confirm/);
   }
-  expect(await edit({ rest: `${jobs.replace('false', 'true')}  pull-events: {}\n` })).toEqual(['jobs.pull-drivers']);
+  expect(await edit({ rest: `${jobs.replace('false', 'true')}  pull-events: {}\n` })).toEqual([
+    'jobs.pull-drivers',
+    'jobs.pull-events',
+  ]);
 });
 
 it('alerts of a job whose last run failed, with the error message of the run', async () => {

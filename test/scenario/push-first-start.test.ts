@@ -16,7 +16,8 @@ describe('the first start on the built-in service', () => {
     const first = await place.run(['run', 'push-route-plans', '--json']);
     expect(JSON.parse(first.stdout)).toMatchObject({ status: 'ok', sent: 2, confirmed: 2 });
     const done = readdirSync(join(folder, 'done'));
-    expect(done.filter((name) => name.startsWith('sample-'))).toHaveLength(2);
+    // The file, and its result as JSON and as CSV.
+    expect(done.filter((name) => name.startsWith('sample-'))).toHaveLength(3);
     const again = await place.run(['run', 'push-route-plans', '--json']);
     expect(JSON.parse(again.stdout)).toMatchObject({ status: 'ok', records: 0, sent: 0 });
   });

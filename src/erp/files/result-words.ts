@@ -20,18 +20,27 @@ export const STATE_WORDS = {
   },
 } as const;
 
-/** Phrases of the reasons, longer ones first where one contains another. */
+/**
+ * Phrases of the reasons, longer ones first where one contains another. A part before other words is bounded, because a text
+ * of repeated phrases would take quadratic time.
+ */
 const PHRASES: readonly (readonly [RegExp, string])[] = [
   [
     /is not an ISO 8601 date-time of the years (\d+) to (\d+), such as (\S+) or (\S+)/,
     'não é uma data e hora entre $1 e $2, como 18/11/2026 08:00 ou $3',
   ],
-  [/may be day\/month or month\/day; set (.*) or (.*) of the feed/, 'pode ser dia/mês ou mês/dia; configure $1 ou $2'],
-  [/may be a fraction or thousands; set (.*) or (.*) of the feed/, 'pode ser fração ou milhar; configure $1 ou $2'],
-  [/has a year of two digits; set (.*) of the feed/, 'tem o ano com dois dígitos; configure $1'],
-  [/is not day\/month\/year; set (.*) of the feed/, 'não é dia/mês/ano; configure $1'],
   [
-    /has no time of day; add it, or join its column: (.*) in the mapping/,
+    /may be day\/month or month\/day; set (`[^`]{0,40}`) or (`[^`]{0,40}`) of the feed/,
+    'pode ser dia/mês ou mês/dia; configure $1 ou $2',
+  ],
+  [
+    /may be a fraction or thousands; set (`[^`]{0,40}`) or (`[^`]{0,40}`) of the feed/,
+    'pode ser fração ou milhar; configure $1 ou $2',
+  ],
+  [/has a year of two digits; set (`[^`]{0,40}`) of the feed/, 'tem o ano com dois dígitos; configure $1'],
+  [/is not day\/month\/year; set (`[^`]{0,40}`) of the feed/, 'não é dia/mês/ano; configure $1'],
+  [
+    /has no time of day; add it, or join its column: (.{0,99}) in the mapping/,
     'não tem hora; acrescente a hora, ou junte a coluna dela: $1',
   ],
   [/does not have the form (\S+); correct .*/, 'não tem o formato $1'],
@@ -62,7 +71,7 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/give only one of (\w+) and (\w+)/, 'informe só um: $1 ou $2'],
   [/differs from (?:the plan's |the point's |the )rows above/, 'é diferente das linhas acima'],
   [
-    /this external code was already read at (.*?); .*/,
+    /this external code was already read at (.{0,299}?); .*/,
     'este código já foi lido em $1; deixe juntas as linhas da viagem e use cada código uma vez',
   ],
   [/unknown column ("[^"]*")/, 'coluna desconhecida $1'],
@@ -72,7 +81,7 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/\(did you mean ("[^"]*")\?\)/, '(seria $1?)'],
   [/; rename it, remove it or map it/, '; renomeie, remova ou mapeie'],
   [
-    /has none of the mapped columns \((.*)\); its names are (.*)/,
+    /has none of the mapped columns \((.{0,299})\); its names are (.*)/,
     'não tem nenhuma das colunas mapeadas ($1); as dele são $2',
   ],
   [/not UTF-8 at byte (\d+); .*/, 'não é UTF-8 no byte $1; salve como CSV UTF-8'],
@@ -84,7 +93,10 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
     /row (\d+) has more cells than the header.*/,
     'a linha $1 tem mais células que o cabeçalho; nada do arquivo foi lido',
   ],
-  [/is not a readable XLSX workbook \((.*)\).*/, 'não é uma planilha XLSX legível ($1); salve de novo como .xlsx'],
+  [
+    /is not a readable XLSX workbook \((.{0,299})\).*/,
+    'não é uma planilha XLSX legível ($1); salve de novo como .xlsx',
+  ],
   [/sent as read at (.*)/, 'enviado como lido em $1'],
   [/point rejected: /, 'parada rejeitada: '],
   [/plan rejected: /, 'viagem rejeitada: '],

@@ -1,5 +1,4 @@
 // PostgreSQL. The driver returns bigint and numeric as text; times without a zone are kept as text here.
-import QueryStream from 'pg-query-stream';
 import { BATCH_ROWS, type SqlClient, type SqlResult } from './client.ts';
 
 /** The type numbers of `date` and `timestamp without time zone`, which the driver would read in this machine's zone. */
@@ -16,6 +15,7 @@ export const postgres: SqlClient = {
     await connection.query(`set lock_timeout = ${lockMs}; set statement_timeout = ${statementMs}`);
   },
   async query(connection, statement): Promise<SqlResult> {
+    const { default: QueryStream } = await import('pg-query-stream');
     // The cursor of the stream gives the names of the columns too, and also those of an empty result.
     const { cursor } = new QueryStream(statement, [], { rowMode: 'array' });
     connection.query(cursor);

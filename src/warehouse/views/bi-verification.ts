@@ -30,7 +30,7 @@ export const biVerification = view({
     repaired: integer('Rows that the run has repaired.', 'found.repaired'),
     difference_ratio: real(
       'Share of the compared rows that differ or are missing, 0 to 1.',
-      `${WRONG} * 1.0 / nullif(found.compared, 0)`,
+      `cast(${WRONG} as double precision) / nullif(found.compared, 0)`,
     ),
     differing_columns: text('How many rows differ, by column, as JSON; null if none does.', 'found.differing_columns'),
     run_id: text('The run that compared the rows.', 'found.run_id'),
