@@ -3,7 +3,7 @@
 // `repeat` is repeated until its output is as printed, as the page asks the reader to.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
@@ -32,8 +32,8 @@ beforeAll(async () => {
   sandboxPort = await freePort();
   mkdirSync(join(dir, 'bin'));
   mkdirSync(join(dir, 'config'));
-  copyFileSync(join(ROOT, 'config/roadbook.yaml'), join(dir, 'config/roadbook.yaml'));
-  writeFileSync(join(dir, 'config/roadbook.yaml'), '\nstatus: { port: 0 }\n', { flag: 'a' });
+  const shipped = readFileSync(join(ROOT, 'config/roadbook.yaml'), 'utf8');
+  writeFileSync(join(dir, 'config/roadbook.yaml'), shipped.replace('port: 4780', 'port: 0'));
   tool('npx', `shift; exec '${process.execPath}' ${PRODUCT_FLAGS.join(' ')} '${MAIN}' "$@"`);
   // The output of the sqlite3 shell, which not every machine has.
   writeFileSync(join(dir, 'bin/shell.mjs'), SHELL);

@@ -29,7 +29,7 @@ const keys: Wrong[] = [
   ['erp: { route_plan: {} }', 'erp.route_plan', '1:8', 'did you mean `route_plans`?'],
   ['erp:\n  agents: { source: files, foldr: x, folder: x }', 'erp.agents.foldr', '2:28', '`folder`'],
   ['status: { prot: 1 }', 'status.prot', '1:11', 'did you mean `port`?'],
-  ['__proto__: { a: 1 }', '__proto__', '1:1', 'use one of'],
+  ['__proto__: { a: 1 }', '__proto__', '1:1', 'did you mean'],
   ['1: x', '1', '1:1', 'use one of'],
   ['privacy: { cpf: hash }', 'privacy.cpf', '1:12', 'driver.cpf'],
   ['privacy: { driver.date_of_birth: hash }', 'privacy.driver.date_of_birth', '1:34', 'keep'],
