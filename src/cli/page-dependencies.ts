@@ -2,7 +2,7 @@
 import type { App } from '../app/app.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import { refusalOf } from '../status/health/config-error.ts';
-import type { JobActions, StatusServerDependencies } from '../status/server/dependencies.ts';
+import type { JobActions, RunningConfig, StatusServerDependencies } from '../status/server/dependencies.ts';
 import { configState } from '../warehouse/control/config-state.ts';
 import { pauseJob, requestRun, resumeJob } from '../warehouse/control/job-controls.ts';
 import type { Engine } from '../warehouse/engine.ts';
@@ -20,10 +20,16 @@ export const pageDependencies = async (app: App, engine: Engine): Promise<Status
   logTail: app.logTail,
   totals: app.totals,
   orders: jobActions(app, engine),
-  running: () => ({ file: app.loaded.file, config: app.loaded.config, loadedAt: app.loadedAt }),
+  running: () => runningConfig(app),
   refusedEdit: async () => refusalOf(app.loaded.file, await configState(engine).read()),
   session: async () => (await app.service()).fleet.session(),
   queueFacts: app.dispatcher.facts,
+});
+
+export const runningConfig = ({ loaded: { file, config }, loadedAt }: App): RunningConfig => ({
+  file,
+  config,
+  loadedAt,
 });
 
 /** Actions are stored in the warehouse, so that they survive this process and any daemon can carry them out. */

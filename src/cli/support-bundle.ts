@@ -11,6 +11,7 @@ import { searchRuns } from '../warehouse/control/runs.ts';
 import { defineCommand, print, usageError, withApp } from './command.ts';
 import { checkApp } from './doctor.ts';
 import { EXIT } from './output/exit-codes.ts';
+import { runningConfig } from './page-dependencies.ts';
 import { readStatus } from './status.ts';
 import { VERSION } from './version.ts';
 
@@ -80,8 +81,7 @@ function effectiveConfig({ loaded: { file, config, error } }: App) {
 async function metricsText(app: App): Promise<string> {
   const { createMetrics } = await import('../status/metrics/metrics.ts');
   const engine = await app.warehouse();
-  const { loaded, loadedAt } = app;
-  const running = () => ({ file: loaded.file, config: loaded.config, loadedAt });
+  const running = () => runningConfig(app);
   return createMetrics({ ...app, engine, version: VERSION, running }, () => readStatus(app)).text();
 }
 

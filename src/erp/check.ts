@@ -78,6 +78,8 @@ export interface CheckReport {
 
 const MOST_ISSUES = 1_000;
 
+const usage = (message: string, hint: string): Fatal => new Fatal(message, { code: 'usage', hint });
+
 export async function checkErp({ settings, file, show, triesStatements, context }: CheckRequest): Promise<CheckReport> {
   const { kind } = context;
   const headers: FoundHeader[] = [];
@@ -86,8 +88,9 @@ export async function checkErp({ settings, file, show, triesStatements, context 
   const rejected = new Set<string>();
   let first: ErpItem | undefined;
   for await (const parts of readParts({ settings, file, context: { ...context, onHeader } })) {
-    const isValid = validItems(parts.flatMap(({ readErrors }) => readErrors));
-    for (const { origin, externalCode, reason, place } of parts.flatMap(({ readErrors }) => readErrors)) {
+    const readErrors = parts.flatMap((part) => part.readErrors);
+    const isValid = validItems(readErrors);
+    for (const { origin, externalCode, reason, place } of readErrors) {
       rejected.add(externalCode ?? origin);
       report.issues.push({ origin, code: externalCode ?? null, reason, ...place });
     }
@@ -113,7 +116,6 @@ export async function checkErp({ settings, file, show, triesStatements, context 
 
 /** With the code of the item and of its first stop, as after a delivery. */
 async function tryStatements(settings: CheckRequest['settings'], context: SourceContext, item: ErpItem | undefined) {
-  const usage = (message: string, hint: string): Fatal => new Fatal(message, { code: 'usage', hint });
   if (settings?.source !== 'sql') throw usage('Only an SQL feed has statements', 'Leave out --try-statements.');
   if (item === undefined) throw usage('The query returns no item to try the statements with', 'Let it return one.');
   const { externalCode, data } = item;
@@ -179,10 +181,10 @@ async function* readParts({ settings, file, context }: Omit<CheckRequest, 'show'
     return;
   }
   if (settings === undefined)
-    throw new Fatal(`The configuration has no feed of ${context.kind}`, {
-      code: 'usage',
-      hint: 'Name a file: npx roadbook erp check FILE; or add the feed to `erp`.',
-    });
+    throw usage(
+      `The configuration has no feed of ${context.kind}`,
+      'Name a file: npx roadbook erp check FILE; or add the feed to `erp`.',
+    );
   if (settings.source !== 'files') {
     const source = openSource(settings, context);
     try {
@@ -212,7 +214,6 @@ async function* fileBatches(
 ): AsyncIterable<ErpBatch> {
   const [path, name] = [resolve(file), basename(file)];
   const found = await ifExists(stat(path));
-  const usage = (message: string, hint: string): Fatal => new Fatal(message, { code: 'usage', hint });
   if (found === undefined || !found.isFile()) throw usage(`There is no file ${path}`, 'Check the path.');
   if (!FORMATS.includes(extname(name).toLowerCase()))
     throw usage(`${name} is not read: a feed reads ${FORMATS.join(', ')}`, 'Save it as .xlsx or .csv.');

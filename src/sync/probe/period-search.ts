@@ -1,8 +1,7 @@
 // Finds out how a search by period treats a record: by its start, its end, both or any overlap, by full days, and whether
 // the two ends of the period belong to it. Each question is one search that a known record should or should not match.
 
-export const SEARCH_MEANINGS = ['start', 'end', 'overlap', 'containment', 'days', 'unclear'] as const;
-export type SearchMeaning = (typeof SEARCH_MEANINGS)[number];
+export type SearchMeaning = 'start' | 'end' | 'overlap' | 'containment' | 'days' | 'unclear';
 export type PeriodEnds = 'both' | 'begin only' | 'end only' | 'neither' | 'unclear';
 
 export interface PeriodSearch {

@@ -67,9 +67,6 @@ const DELAY_DAYS = 30;
 
 const probeMemory = (engine: Engine) => factMemory<StoredProbe>(engine, 'service probe');
 
-/** The last stored answers; undefined before the first probe. */
-export const lastProbe = (engine: Engine): Promise<StoredProbe | undefined> => probeMemory(engine).read();
-
 export async function probeService({ fleet, engine, clock, signal }: ProbeDependencies): Promise<ProbeReport> {
   let calls = 0;
   const context = { signal, onRequest: () => void calls++ };
@@ -160,7 +157,7 @@ export async function probeService({ fleet, engine, clock, signal }: ProbeDepend
 
   /** An answer that is not known this time does not replace a stored one. */
   async function compareAndStore(): Promise<void> {
-    const stored = await lastProbe(engine);
+    const stored = await probeMemory(engine).read();
     for (const each of answers) {
       const was = stored?.answers[each.question];
       if (was !== undefined && each.answer !== null && was !== each.answer && !hasGrown(each, was)) each.was = was;
