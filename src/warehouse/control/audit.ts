@@ -1,7 +1,7 @@
 // The audit log: each action is written before it runs, and updated with its outcome.
 import { randomBytes } from 'node:crypto';
 import type { Engine } from '../engine.ts';
-import { controlTable, instant, text } from '../schema/table.ts';
+import { controlTable, instant, type RowOf, text } from '../schema/table.ts';
 
 export const syncAudit = controlTable({
   name: 'sync_audit',
@@ -17,7 +17,7 @@ export const syncAudit = controlTable({
   },
 });
 
-type AuditEntry = Record<'id' | 'at' | 'action' | 'subject' | 'by' | 'outcome', string>;
+type AuditEntry = RowOf<typeof syncAudit>;
 
 /** Runs the action between the two writes. A failure is recorded and rethrown. */
 export async function audited<T>(

@@ -3,7 +3,7 @@
 import type { Knex } from 'knex';
 import { chunks } from '../../core/chunks.ts';
 import type { Engine, Transaction } from '../engine.ts';
-import { controlTable, instant, text } from '../schema/table.ts';
+import { controlTable, instant, type RowOf, text } from '../schema/table.ts';
 
 export const syncCoverage = controlTable({
   name: 'sync_coverage',
@@ -45,7 +45,7 @@ export interface CoveredBy {
 /** Scopes per statement, far below the binding limit of any engine. */
 const SCOPES_AT_ONCE = 500;
 
-type CoverageRow = Record<'job' | 'scope' | 'begin_at' | 'end_at' | 'covered_at' | 'run_id', string>;
+type CoverageRow = RowOf<typeof syncCoverage>;
 
 export async function markCovered({ sql }: Transaction, covered: ScopedInterval, by: CoveredBy): Promise<void> {
   for (const scopes of chunks(covered.scopes, SCOPES_AT_ONCE)) {

@@ -6,7 +6,7 @@ import { Fatal } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import type { Engine } from '../engine.ts';
-import { controlTable, instant, integer, text } from '../schema/table.ts';
+import { controlTable, instant, integer, type RowOf, text } from '../schema/table.ts';
 import {
   createObserver,
   DEAD_MS,
@@ -14,6 +14,7 @@ import {
   type Heartbeat,
   liveProcesses,
   markDead,
+  type ProcessRow,
   type SeenProcess,
   syncDaemon,
 } from './processes.ts';
@@ -42,16 +43,11 @@ export interface Lease {
   token: number;
 }
 
-export interface LeaseRow extends Lease {
-  holder: string | null;
-  taken_at: string | null;
-  /** Columns of the holder; null if the lease is free or its holder has no row. */
-  host: string | null;
-  pid: number | null;
-  place: string | null;
-  beat: number | null;
-  heartbeat_at: string | null;
-}
+/** Columns of the holder; null if the lease is free or its holder has no row. */
+const HOLDER_COLUMNS = ['host', 'pid', 'place', 'beat', 'heartbeat_at'] as const;
+type HolderColumns = { [Name in (typeof HOLDER_COLUMNS)[number]]: ProcessRow[Name] | null };
+
+export type LeaseRow = RowOf<typeof syncLease> & HolderColumns;
 
 export interface HeldLease extends Lease {
   /** Rejects every write once the lease is lost. */
@@ -74,7 +70,7 @@ const leaseRows = (sql: Knex): Promise<LeaseRow[]> =>
   sql(`${TABLE} as lease`)
     .leftJoin(`${syncDaemon.name} as process`, 'process.id', 'lease.holder')
     .orderBy('lease.name')
-    .select('lease.*', ...['host', 'pid', 'place', 'beat', 'heartbeat_at'].map((column) => `process.${column}`));
+    .select('lease.*', ...HOLDER_COLUMNS.map((column) => `process.${column}`));
 
 export const readLeases = (engine: Engine): Promise<LeaseRow[]> => engine.read(leaseRows);
 

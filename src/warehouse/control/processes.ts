@@ -7,7 +7,7 @@ import type { Log } from '../../core/log.ts';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { createLoop, type Loop, type LoopOptions } from '../../core/time/loop.ts';
 import type { Engine } from '../engine.ts';
-import { controlTable, instant, integer, text } from '../schema/table.ts';
+import { controlTable, instant, integer, type RowOf, text } from '../schema/table.ts';
 import { databaseTime, gapReporter, measureGap } from './server-clock.ts';
 import { type ProcessIdentity, thisProcess } from './this-process.ts';
 
@@ -46,17 +46,7 @@ export const syncDaemon = controlTable({
 
 const TABLE = syncDaemon.name;
 
-export interface ProcessRow {
-  id: string;
-  host: string;
-  pid: number;
-  version: string;
-  started_at: string;
-  heartbeat_at: string;
-  slices_per_minute: number;
-  place: string | null;
-  beat: number | null;
-}
+export type ProcessRow = RowOf<typeof syncDaemon>;
 
 /** A process as an observer reads it; `beat` is null if the process was marked dead or has no row. */
 export type SeenProcess = Pick<ProcessRow, 'id' | 'beat'> & { pid: number | null; place: string | null };

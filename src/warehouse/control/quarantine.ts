@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { chunks } from '../../core/chunks.ts';
 import { type Redactor, redactedJson } from '../../core/text/redaction.ts';
 import type { Engine, LoadMetadata, Transaction } from '../engine.ts';
-import { boolean, controlTable, instant, integer, json, type Table, text } from '../schema/table.ts';
+import { boolean, controlTable, instant, integer, json, type RowOf, type Table, text } from '../schema/table.ts';
 
 export const syncQuarantine = controlTable({
   name: 'sync_quarantine',
@@ -38,18 +38,8 @@ export interface InvalidRecord {
   record: unknown;
 }
 
-export interface QuarantinedRecord {
-  id: string;
-  job: string;
-  table_name: string;
-  record_key: string | null;
-  reason: string;
+export interface QuarantinedRecord extends RowOf<typeof syncQuarantine> {
   is_part: boolean;
-  payload: string;
-  first_seen_at: string;
-  last_seen_at: string;
-  times: number;
-  run_id: string;
 }
 
 /** The columns of a record that are known before its load. */

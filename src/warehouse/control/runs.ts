@@ -2,10 +2,10 @@
 // process left open under it as abandoned.
 import { hostname } from 'node:os';
 import type { Knex } from 'knex';
-import { type RunCounts, type RunSummary, zeroCounts } from '../../core/glossary.ts';
+import { type RunSummary, zeroCounts } from '../../core/glossary.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import type { Engine } from '../engine.ts';
-import { controlTable, instant, integer, text } from '../schema/table.ts';
+import { controlTable, instant, integer, type RowOf, text } from '../schema/table.ts';
 import { EVER } from './coverage.ts';
 import type { Lease } from './leases.ts';
 
@@ -97,21 +97,10 @@ export async function closeRun(engine: Engine, summary: RunSummary, retryAt: str
   });
 }
 
-export interface RunRow extends RunCounts {
-  run_id: string;
-  job: string;
-  cause: string;
-  tick_at: string | null;
-  status: string;
-  started_at: string;
-  finished_at: string | null;
-  error_code: string | null;
-  error: string | null;
-  error_hint: string | null;
-  /** Null for a run of an earlier release. */
-  attempt: number | null;
-  retry_at: string | null;
-}
+const PROCESS_COLUMNS = ['host', 'pid', 'lease', 'lease_token'] as const;
+
+/** Without the columns about the process. */
+export type RunRow = Omit<RowOf<typeof syncRun>, (typeof PROCESS_COLUMNS)[number]>;
 
 const LAST_RUN = [
   'run_id',
@@ -212,10 +201,9 @@ const pruneRuns = (sql: Knex, job: string, nowMs: number): Promise<number> =>
 
 type Reader = Pick<Engine, 'read'>;
 
-/** Without the columns about the process. */
 const COLUMNS = syncRun.columns
   .map(({ name }) => name)
-  .filter((name) => !['host', 'pid', 'lease', 'lease_token'].includes(name));
+  .filter((name) => !PROCESS_COLUMNS.some((column) => column === name));
 
 /** Newest first, without backfills: they say nothing about the health of the job. */
 export const latestRuns = (engine: Reader, job: string, limit: number): Promise<RunRow[]> =>
@@ -250,8 +238,6 @@ export const searchRuns = (engine: Reader, search: RunSearch): Promise<RunRow[]>
 export const runNamed = (engine: Reader, runId: string): Promise<RunRow | undefined> =>
   engine.read((sql) => sql('sync_run').where({ run_id: runId }).first(COLUMNS));
 
-type TickRun = Pick<LastRun, 'run_id' | 'status' | 'started_at' | 'tick_at' | 'error_code' | 'attempt' | 'retry_at'>;
-
 /** How often in a row a cut-off run is repeated: a job that crashes its process must not loop. */
 const MOST_REPEATS = 3;
 
@@ -285,15 +271,15 @@ export const readTicks = (engine: Engine, job: string) =>
 const TICK_CAUSES: readonly RunCause[] = ['schedule', 'catch-up', 'retry'];
 
 /** Newest first by lease token, because the clock may have been set back. Runs from before there were leases come last. */
-const lastRuns = (sql: Knex, job: string, causes: readonly RunCause[], limit: number): Promise<TickRun[]> =>
+const lastRuns = (sql: Knex, job: string, causes: readonly RunCause[], limit: number): Promise<LastRun[]> =>
   sql('sync_run')
     .where({ job })
     .whereIn('cause', [...causes])
     .orderByRaw('lease_token desc nulls last, started_at desc, run_id desc')
     .limit(limit)
-    .select('run_id', 'status', 'started_at', 'tick_at', 'error_code', 'attempt', 'retry_at');
+    .select([...LAST_RUN]);
 
-const tickOf = ({ tick_at, started_at }: TickRun): number => Date.parse(tick_at ?? started_at);
+const tickOf = ({ tick_at, started_at }: LastRun): number => Date.parse(tick_at ?? started_at);
 
-const isCutOff = ({ status, error_code }: TickRun): boolean =>
+const isCutOff = ({ status, error_code }: LastRun): boolean =>
   status === 'abandoned' || INTERRUPTED_CODES.includes(error_code);

@@ -1,7 +1,7 @@
 // What verifications found: a row for each run, table and day, with its counts. The rows of a day that pulls no longer read
 // again are final: a difference there is drift. Any other difference is late data, which the next runs bring.
 import type { Engine } from '../engine.ts';
-import { controlTable, date, instant, integer, text } from '../schema/table.ts';
+import { controlTable, date, instant, integer, type RowOf, text } from '../schema/table.ts';
 
 export const syncVerification = controlTable({
   name: 'sync_verification',
@@ -25,22 +25,8 @@ export const syncVerification = controlTable({
   },
 });
 
-export type DayState = 'final' | 'provisional';
-
-export interface VerifiedDay {
-  run_id: string;
-  table_name: string;
-  day: string;
-  state: DayState;
-  verified_at: string;
-  compared: number;
-  equal: number;
-  differing: number;
-  missing_here: number;
-  missing_there: number;
-  repaired: number;
-  /** JSON. */
-  differing_columns: string | null;
+export interface VerifiedDay extends RowOf<typeof syncVerification> {
+  state: 'final' | 'provisional';
 }
 
 export const storeVerified = (engine: Pick<Engine, 'write'>, rows: readonly VerifiedDay[]): Promise<unknown> =>

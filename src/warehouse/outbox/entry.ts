@@ -1,6 +1,6 @@
 // The outbox: one row for each item that the ERP wants pushed. This file declares the table, the entry type, and the
 // fields of an entry that people and scripts may see. Only transitions.ts changes the state of an entry.
-import { controlTable, instant, integer, json, text } from '../schema/table.ts';
+import { controlTable, instant, integer, json, type RowOf, text } from '../schema/table.ts';
 
 export const OUTBOX_STATES = ['ready', 'sending', 'unknown', 'confirmed', 'rejected', 'cancelled'] as const;
 export type OutboxState = (typeof OUTBOX_STATES)[number];
@@ -91,42 +91,12 @@ export const pushOutbox = controlTable({
   ],
 });
 
-export interface EntryKey {
-  kind: string;
-  external_code: string;
-  code_use: number;
-}
-
-export interface OutboxEntry extends EntryKey {
-  erp_code: string | null;
-  origin: string | null;
+export interface OutboxEntry extends RowOf<typeof pushOutbox> {
   state: OutboxState;
   attention: Attention | null;
-  message: string | null;
-  /** JSON list of sentences. */
-  reasons: string | null;
-  content_hash: string;
-  sent_hash: string | null;
-  /** JSON of the content to send. */
-  payload: string | null;
-  remote_id: number | null;
-  remote_key: string;
-  remote_status: string | null;
-  period_start: string | null;
-  period_end: string | null;
-  attempts: number;
-  unclear_sends: number;
-  next_attempt_at: string | null;
-  unknown_since: string | null;
-  absent_since: string | null;
-  created_at: string;
-  updated_at: string;
-  sent_at: string | null;
-  confirmed_at: string | null;
-  seen_at: string | null;
-  told_at: string | null;
-  revision: number;
 }
+
+export type EntryKey = Pick<OutboxEntry, 'kind' | 'external_code' | 'code_use'>;
 
 export const keyOf = ({ kind, external_code, code_use }: EntryKey): EntryKey => ({
   kind,

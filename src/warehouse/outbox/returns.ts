@@ -1,7 +1,7 @@
 // The last notification of each stop to the ERP, so that the ERP is notified once for each change. Also reads the
 // pulled stops of pushed plans.
 import type { Knex } from 'knex';
-import { controlTable, instant, integer, text } from '../schema/table.ts';
+import { controlTable, instant, integer, type RowOf, text } from '../schema/table.ts';
 import type { OutboxEntry } from './entry.ts';
 
 export const pushReturn = controlTable({
@@ -26,16 +26,7 @@ export const pushReturn = controlTable({
   },
 });
 
-export interface NotifiedStop {
-  plan_external_code: string;
-  code_use: number;
-  point_external_code: string;
-  status: string;
-  executed_at: string | null;
-  outcome_hash: string;
-  told_at: string;
-  run_id: string;
-}
+export type NotifiedStop = RowOf<typeof pushReturn>;
 
 export const notifiedStops = (sql: Knex, planCodes: readonly string[]): Promise<NotifiedStop[]> =>
   sql(pushReturn.name).whereIn('plan_external_code', [...planCodes]);

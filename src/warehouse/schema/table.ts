@@ -47,8 +47,9 @@ const COLUMN_DEFAULTS = {
 } as const satisfies ColumnOptions;
 
 const column =
-  (type: ColumnType) =>
-  (meaning: string, options?: ColumnOptions): ColumnDraft => ({ type, meaning, ...options });
+  <Type extends ColumnType>(type: Type) =>
+  <const Options extends ColumnOptions>(meaning: string, options?: Options) =>
+    ({ type, meaning, ...options }) as ColumnDraft & { type: Type } & Options;
 
 export const integer = column('integer');
 export const real = column('real');
@@ -144,7 +145,27 @@ const DAY: Record<string, ColumnDraft> = {
 
 export const baseTable = (draft: TableDraft): Table =>
   complete(draft, 'base', draft.dayOf === undefined ? TRAILING : { ...TRAILING, ...DAY });
-export const controlTable = (draft: TableDraft): Table => complete(draft, 'control', {});
+export const controlTable = <Columns extends TableDraft['columns'], const Key extends string>(
+  draft: TableDraft & { columns: Columns; key: readonly Key[] },
+): ControlTable<RowFrom<Columns, Key>> => complete(draft, 'control', {});
+
+interface ControlTable<Row> extends Table {
+  /** For `RowOf`; never set. */
+  readonly row?: Row;
+}
+
+/** A row of a control table as every engine returns it, except that a boolean is 1 or 0. */
+export type RowOf<T extends ControlTable<unknown>> = NonNullable<T['row']>;
+
+type RowFrom<Columns extends TableDraft['columns'], Key> = {
+  [Name in keyof Columns]:
+    | (Columns[Name]['type'] extends 'integer' | 'real'
+        ? number
+        : Columns[Name]['type'] extends 'boolean'
+          ? boolean
+          : string)
+    | (Name extends Key ? never : Columns[Name] extends { required: true } ? never : null);
+};
 
 /** The columns that a record fills: all except the trailing ones. */
 export const recordColumns = (table: Table): readonly Column[] => table.columns.filter(({ name }) => !isTrailing(name));
