@@ -27,5 +27,16 @@ export const systemClock: Clock = {
   },
 };
 
+/** The result of `work`; undefined if it takes longer than `ms`. The work itself goes on. */
+export async function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | undefined> {
+  const done = new AbortController();
+  const late = clock.sleep(ms, done.signal).catch(() => undefined);
+  try {
+    return (await Promise.race([work, late])) as T | undefined;
+  } finally {
+    done.abort();
+  }
+}
+
 /** An instant as the warehouse stores it: UTC, milliseconds, `Z`. */
 export const isoInstant = (ms: number): string => new Date(ms).toISOString();

@@ -1,6 +1,7 @@
 // Whether this daemon can work now: the warehouse answers, the disk has free space, and no lease of a dead holder
 // blocks a job.
 import { asRoadbookError } from '../../core/errors.ts';
+import { within } from '../../core/time/clock.ts';
 import { readLeases } from '../../warehouse/control/leases.ts';
 import { createObserver } from '../../warehouse/control/processes.ts';
 import { leastFree } from '../doctor/machine-checks.ts';
@@ -53,18 +54,12 @@ async function checkLeases({ engine }: ReadinessDependencies, observer: Observer
 
 /** The result of the check. An error or a timeout is a failed check. */
 async function withTimeout({ clock, redactor }: ReadinessDependencies, check: () => Promise<Check>): Promise<Check> {
-  const done = new AbortController();
-  const timeout = clock.sleep(LONGEST_WAIT_MS, done.signal).then(
-    () => ({ ok: false, words: `no answer within ${LONGEST_WAIT_MS / 1_000} s` }),
-    () => ({ ok: false, words: '' }),
-  );
   const result = check().catch((thrown) => ({
     ok: false,
     words: redactor.redact(asRoadbookError(thrown).message),
   }));
-  const first = await Promise.race([result, timeout]);
-  done.abort();
-  return first;
+  const late = { ok: false, words: `no answer within ${LONGEST_WAIT_MS / 1_000} s` };
+  return (await within(clock, LONGEST_WAIT_MS, result)) ?? late;
 }
 
 /** The disk with the least free space of those that hold the warehouse and the pictures. */

@@ -2,7 +2,7 @@
 // watcher gets the changes up to the newest state when it is ready; nothing is queued for it.
 
 import type { Log } from '../../core/log.ts';
-import { type Clock, isoInstant } from '../../core/time/clock.ts';
+import { type Clock, isoInstant, within } from '../../core/time/clock.ts';
 import { type Change, changesBetween } from './changes.ts';
 
 export interface LiveDependencies {
@@ -58,16 +58,10 @@ export function createLive({ clock, log, read }: LiveDependencies): Live {
     waiting = Promise.withResolvers();
   };
 
-  async function wokenOrQuiet(quietMs: number): Promise<void> {
-    const woken = new AbortController();
-    const quiet = clock.sleep(quietMs, woken.signal).catch(() => undefined);
-    await Promise.race([waiting.promise, quiet]);
-    woken.abort();
-  }
-
   async function readState(): Promise<NonNullable<typeof current>> {
     try {
-      const state = await readWithTimeout();
+      const state = await within(clock, SLOW_MS, read());
+      if (state === undefined) throw new Error(`no answer within ${SLOW_MS / 1_000} s`);
       lastReadAt = isoInstant(clock.now());
       // The same object while nothing changes, so that watchers need not compare it.
       if (current === undefined || 'trouble' in current) return { state };
@@ -77,19 +71,6 @@ export function createLive({ clock, log, read }: LiveDependencies): Live {
       if (current !== undefined && 'trouble' in current) return current;
       log.warn({ err: error }, 'live state: read failed');
       return { trouble: { words: TROUBLE, since: lastReadAt } };
-    }
-  }
-
-  async function readWithTimeout(): Promise<object> {
-    const done = new AbortController();
-    const timeout = clock.sleep(SLOW_MS, done.signal).then(() => {
-      throw new Error(`no answer within ${SLOW_MS / 1_000} s`);
-    });
-    try {
-      return await Promise.race([read(), timeout]);
-    } finally {
-      timeout.catch(() => undefined);
-      done.abort();
     }
   }
 
@@ -139,7 +120,7 @@ export function createLive({ clock, log, read }: LiveDependencies): Live {
           if (now !== undefined && now !== sent) yield newsOf(sent, now);
           else if (isQuiet) yield { event: 'alive', data: { at: isoInstant(clock.now()) } };
           else {
-            await wokenOrQuiet(ALIVE_MS - (clock.monotonic() - sentMs));
+            await within(clock, ALIVE_MS - (clock.monotonic() - sentMs), waiting.promise);
             continue;
           }
           sent = now;

@@ -7,7 +7,7 @@ import { chunks } from '../../core/chunks.ts';
 import { asRoadbookError, Fatal, Retriable, Skippable } from '../../core/errors.ts';
 import { zeroCounts } from '../../core/glossary.ts';
 import { lazyResource } from '../../core/lazy-resource.ts';
-import { type Clock, systemClock } from '../../core/time/clock.ts';
+import { type Clock, systemClock, within } from '../../core/time/clock.ts';
 import type { QueueHome } from '../../warehouse/engine.ts';
 import type { Slice, SliceOutcome } from '../slice.ts';
 import type { Dispatcher, QueueFacts, SliceWork } from './dispatcher.ts';
@@ -184,9 +184,7 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
     },
     async close() {
       stopping.abort();
-      const timeout = new AbortController();
-      const waited = clock.sleep(DISCONNECT_MS, timeout.signal);
-      await Promise.race([queue.close(), waited]).finally(() => timeout.abort());
+      await within(clock, DISCONNECT_MS, queue.close());
       log.debug('queue closed');
     },
   };
