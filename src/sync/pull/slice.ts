@@ -167,9 +167,9 @@ async function markRange(
   batches: readonly Batch[],
   metadata: LoadMetadata,
 ) {
-  const { table, range, alsoSeen = [] } = refresh;
+  const { table, range } = refresh;
   const batch = batches.find((each) => each.table === table);
-  const keys = () => [...(batch?.seen() ?? []), ...alsoSeen];
+  const keys = () => batch?.seen() ?? [];
   const inside = batch?.inside(refresh) ?? 0;
   const marked = await markVanished(tx, { table, range }, { inside, keys }, metadata);
   const owned = batches.flatMap((part) => (part.table.parent?.table === table.name ? [part.table] : []));

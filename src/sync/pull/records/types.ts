@@ -46,8 +46,6 @@ export interface PrepareOptions {
 export interface FullRefreshRange {
   table: Table;
   range: RowRange;
-  /** Keys that were seen beside those of the loads. */
-  alsoSeen?: readonly Row[];
   /** Each row was requested by id, so a record without a readable key cannot be one of these rows. */
   isSure?: boolean;
 }
