@@ -1,6 +1,7 @@
 // The messages of the queue: a slice on its way to a worker, and its outcome on the way back, both as JSON. A failure keeps
 // only its class, message, hint and code; its cause stays in the log of the worker.
 import { Fatal, isPassing, Retriable, Skippable } from '../../core/errors.ts';
+import { storable } from '../../core/text/storable-text.ts';
 import type { Lease } from '../../warehouse/control/leases.ts';
 import type { RunContext } from '../job.ts';
 import type { Slice, SliceOutcome } from '../slice.ts';
@@ -45,6 +46,3 @@ export function outcomeFromJson(json: object): SliceOutcome {
   const failure = new (isFatal ? Fatal : isPassing ? Retriable : Skippable)(message, { code, hint });
   return { ...outcome, failure };
 }
-
-/** PostgreSQL stores neither NUL nor lone surrogates, and a message may contain text from the service. */
-const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');

@@ -1,6 +1,6 @@
 // The statement that writes rows of a control table. All rows are bound as one JSON text, because binding each value
 // separately costs more than the write.
-import { isStorableJson } from '../../core/text/storable-text.ts';
+import { isStorableJson, storable } from '../../core/text/storable-text.ts';
 import type { StoreOptions } from '../engine.ts';
 import { quote, type Table } from '../schema/table.ts';
 
@@ -17,12 +17,7 @@ export function storeStatement(table: Table, from: string, { where, set = {} }: 
 
 export function rowsText(rows: readonly object[]): string {
   const text = JSON.stringify(rows);
-  return isStorableJson(text) ? text : JSON.stringify(rows, (_name, value) => storable(value));
+  return isStorableJson(text) ? text : JSON.stringify(rows, (_name, value) => storableValue(value));
 }
 
-/**
- * Characters that PostgreSQL cannot store become replacement characters, on every engine. Records with one are quarantined
- * before this point, but a text about them, such as the reason, may repeat it.
- */
-export const storable = (value: unknown): unknown =>
-  typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\ufffd') : value;
+export const storableValue = (value: unknown): unknown => (typeof value === 'string' ? storable(value) : value);

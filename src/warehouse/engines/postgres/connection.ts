@@ -1,7 +1,7 @@
 // The connections to PostgreSQL. Each connection has its own type parsers, so that readers get the same values as from
 // SQLite, while an ERP source on the same driver keeps the driver's defaults.
 import knex, { type Knex } from 'knex';
-import { storable } from '../store-statement.ts';
+import { storableValue } from '../store-statement.ts';
 import type { PgConnection } from './driver.ts';
 import { isLostSession, isSilence } from './errors.ts';
 import { endWhenSilent, type SilenceWatch } from './silence.ts';
@@ -107,7 +107,7 @@ function watchQueries(connection: PgConnection, onBegin?: () => void): void {
   const query = connection.query.bind(connection);
   connection.query = (config, callback) => {
     onBegin?.();
-    if (config.values !== undefined) config.values = config.values.map(storable);
+    if (config.values !== undefined) config.values = config.values.map(storableValue);
     return query(
       config,
       callback &&

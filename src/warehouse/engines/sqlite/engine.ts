@@ -10,7 +10,7 @@ import type { Engine, EngineKind, Row, StoreOptions, Transaction } from '../../e
 import { dayFigures } from '../../load/event-days.ts';
 import { noDay, withDaysOf } from '../../load/local-days.ts';
 import type { Table } from '../../schema/table.ts';
-import { rowsText, storable, storeStatement } from '../store-statement.ts';
+import { rowsText, storableValue, storeStatement } from '../store-statement.ts';
 import { sqliteDdl } from './ddl.ts';
 import { sqliteError } from './errors.ts';
 import { inspectSqlite } from './inspection.ts';
@@ -138,17 +138,13 @@ function makeFolder(file: string): void {
 }
 
 function connect(file: string, connections: number, lockMs: number, pragmas: string[]): Knex {
+  const silent = () => undefined;
   return knex({
     client: 'sqlite3',
     connection: { filename: file },
     useNullAsDefault: true,
     // knex would print errors to stdout, with bound values. It throws them as well.
-    log: {
-      warn: () => undefined,
-      error: () => undefined,
-      deprecate: () => undefined,
-      debug: () => undefined,
-    },
+    log: { warn: silent, error: silent, deprecate: silent, debug: silent },
     pool: {
       // The pool must never reap the writer's connection: it holds the open transaction.
       min: Math.min(connections, 1),
@@ -168,7 +164,7 @@ function bindStorable(connection: any): void {
   for (const method of ['run', 'all']) {
     const original = connection[method].bind(connection);
     connection[method] = (sql: string, bindings: unknown, ...rest: unknown[]) =>
-      original(sql, Array.isArray(bindings) ? bindings.map(storable) : bindings, ...rest);
+      original(sql, Array.isArray(bindings) ? bindings.map(storableValue) : bindings, ...rest);
   }
 }
 
