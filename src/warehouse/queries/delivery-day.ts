@@ -65,26 +65,13 @@ const stopsOf = async (sql: Knex, plans: Knex.QueryBuilder | readonly number[]):
 export const dayStops = (engine: Reader, day: DayPeriod): Promise<DayStop[]> =>
   engine.read((sql) => stopsOf(sql, plansOf(sql, day).select('id')));
 
-export interface EntryOfDay
-  extends Pick<
-    OutboxEntry,
-    | 'kind'
-    | 'external_code'
-    | 'code_use'
-    | 'state'
-    | 'attention'
-    | 'message'
-    | 'reasons'
-    | 'remote_id'
-    | 'origin'
-    | 'attempts'
-    | 'period_start'
-    | 'created_at'
-    | 'sent_at'
-    | 'confirmed_at'
-    | 'updated_at'
-    | 'told_at'
-  > {
+const ENTRY_COLUMNS = [
+  ...(['kind', 'external_code', 'code_use', 'state', 'attention', 'message', 'reasons', 'remote_id'] as const),
+  ...(['origin', 'attempts', 'period_start', 'created_at', 'sent_at', 'confirmed_at', 'updated_at'] as const),
+  'told_at',
+] as const;
+
+export interface EntryOfDay extends Pick<OutboxEntry, (typeof ENTRY_COLUMNS)[number]> {
   /** The run that last sent the item or read it back; null if none did. */
   run_id: string | null;
 }
@@ -97,11 +84,6 @@ export interface PlanOfDay extends DayPlan {
   run_id: string;
   missing_since: string | null;
 }
-
-const ENTRY_COLUMNS = [
-  ...['kind', 'external_code', 'code_use', 'state', 'attention', 'message', 'reasons', 'remote_id', 'origin'],
-  ...['attempts', 'period_start', 'created_at', 'sent_at', 'confirmed_at', 'updated_at', 'told_at'],
-];
 
 const LAST_RUN = `(select attempt.run_id from push_attempt as attempt where attempt.kind = entry.kind
   and attempt.external_code = entry.external_code and attempt.code_use = entry.code_use
