@@ -30,7 +30,7 @@ import { createRunTotals } from '../sync/run-totals.ts';
 import { factMemory } from '../warehouse/control/learned-facts.ts';
 import { createSliceMeter } from '../warehouse/control/processes.ts';
 import { ratePermits } from '../warehouse/control/rate-store.ts';
-import type { TableJob } from '../warehouse/control/table-jobs.ts';
+import type { TableJob } from '../warehouse/control/config-tables.ts';
 import type { Engine, EngineKind } from '../warehouse/engine.ts';
 import { engines } from '../warehouse/engines.ts';
 import { allowedPolicies, personalColumns } from '../warehouse/privacy/privacy.ts';

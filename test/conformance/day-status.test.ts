@@ -1,6 +1,6 @@
 // Which days are final, by what was read and not by the rows of the day: the same on every engine.
 import { afterAll, describe, expect, it } from 'vitest';
-import { fillTableJobs } from '../../src/warehouse/control/table-jobs.ts';
+import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { engineCases } from '../support/engines.ts';
 import { stopPostgres } from '../support/postgres.ts';

@@ -1,6 +1,6 @@
 // bi_delivery and bi_route_plan on hand-made plans: every expected value is written out, none computed.
 import { afterAll, describe, expect, it } from 'vitest';
-import { fillProofRules } from '../../src/warehouse/control/proof-rules.ts';
+import { fillProofRules } from '../../src/warehouse/control/config-tables.ts';
 import { missingProof } from '../../src/warehouse/queries/missing-proof.ts';
 import { checklist } from '../../src/warehouse/tables/checklist.ts';
 import { routePlan } from '../../src/warehouse/tables/route-plan.ts';

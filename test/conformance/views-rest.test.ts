@@ -1,6 +1,6 @@
 // The views of checklists, pushes and freshness on hand-made data, and how views follow the schema.
 import { afterAll, describe, expect, it } from 'vitest';
-import { fillTableJobs } from '../../src/warehouse/control/table-jobs.ts';
+import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
 import { tableFreshness } from '../../src/warehouse/queries/table-freshness.ts';
 import { baseTables } from '../../src/warehouse/schema/catalog.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';

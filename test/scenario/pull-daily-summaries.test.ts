@@ -1,6 +1,6 @@
 // Daily figures against a service whose fleet grows and whose people change: days of drivers include every vehicle.
 import { describe, expect, it } from 'vitest';
-import { fillTableJobs } from '../../src/warehouse/control/table-jobs.ts';
+import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import type { Rig } from '../support/rig.ts';
 import { addRecords, HOUR, openRig, putBefore } from './pull-setup.ts';

@@ -1,7 +1,7 @@
 // What the page asks for: the plans of a day, one job, actions on many entries and their preview, the story of one entry.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tableJobs } from '../../src/app/app.ts';
-import { fillTableJobs } from '../../src/warehouse/control/table-jobs.ts';
+import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
 import { entryIn } from '../support/outbox-samples.ts';

@@ -6,7 +6,7 @@ import { loadJobs, tableJobs } from '../../src/app/app.ts';
 import type { Feed } from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';
 import { dropSamplePlans } from '../../src/sync/push/sample-drop.ts';
-import { fillTableJobs } from '../../src/warehouse/control/table-jobs.ts';
+import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';

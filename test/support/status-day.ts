@@ -7,7 +7,7 @@ import { tableJobs } from '../../src/app/app.ts';
 import { zeroCounts } from '../../src/core/glossary.ts';
 import type { Feed } from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';
-import { fillTableJobs } from '../../src/warehouse/control/table-jobs.ts';
+import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { makeStatusPlace, type StatusPlace, type StatusPlaceOptions, TOKEN } from './status-place.ts';
 
