@@ -12,14 +12,6 @@ export function cpfOf(seed: number, index: number): string {
   return body + first + checkDigit(body + first);
 }
 
-export function isValidCpf(text: string): boolean {
-  const digits = text.replace(/[.\-\s]/g, '');
-  if (!/^\d{11}$/.test(digits) || /^(\d)\1+$/.test(digits)) return false;
-  const body = digits.slice(0, 9);
-  const first = checkDigit(body);
-  return digits === body + first + checkDigit(body + first);
-}
-
 /** Weighted sum modulo 11; the last digit has the weight two. */
 function checkDigit(digits: string): string {
   let sum = 0;
