@@ -75,7 +75,8 @@ export function idOf(document: unknown): number | undefined {
   return candidates.map(asId).find((id) => id !== undefined);
 }
 
-function asId(value: unknown): number | undefined {
+/** An id that the service may send as text; undefined if the value is none. */
+export function asId(value: unknown): number | undefined {
   const id = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
   return typeof id === 'number' && Number.isSafeInteger(id) ? id : undefined;
 }

@@ -3,6 +3,7 @@
 
 import { Fatal } from '../core/errors.ts';
 import { yieldToEventLoop } from '../core/event-loop.ts';
+import { lazyResource } from '../core/lazy-resource.ts';
 import type { Log } from '../core/log.ts';
 import type { Limiter } from '../core/rate/limiter.ts';
 import { DEFAULT_RETRY, type RetryPolicy, retry } from '../core/retry/retry.ts';
@@ -178,17 +179,12 @@ function checkedBaseUrl(text: string): string {
  * reads the warehouse does not need it.
  */
 function lazyTransport(options: TransportOptions): Transport {
-  let opened: Promise<Transport> | undefined;
+  const transport = lazyResource(
+    async () => (await import('./transport/transport.ts')).createTransport(options),
+    (opened) => opened.close(),
+  );
   return {
-    async send(request, how) {
-      opened ??= import('./transport/transport.ts').then(({ createTransport }) => createTransport(options));
-      return (await opened).send(request, how);
-    },
-    close() {
-      opened?.then(
-        (transport) => transport.close(),
-        () => undefined,
-      );
-    },
+    send: async (request, how) => (await transport.open()).send(request, how),
+    close: () => void transport.close(),
   };
 }

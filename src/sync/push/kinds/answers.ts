@@ -1,6 +1,7 @@
 // Shared by the kinds: reads a listing, a field, and the answer to a write.
 import { Retriable } from '../../../core/errors.ts';
 import type { Json, JsonObject } from '../../../core/glossary.ts';
+import { asId } from '../../../fleet/answer.ts';
 import type { Written } from '../../../fleet/endpoint.ts';
 import { toInstant } from '../../../fleet/instants.ts';
 import type { Period } from '../../../warehouse/outbox/queries.ts';
@@ -25,18 +26,13 @@ export function remoteRecords(
   const byId = new Map<number, RemoteRecord>();
   for (const raw of records) {
     const record = raw as JsonObject | null;
-    const id = idOf(record?.id);
+    const id = asId(record?.id);
     if (record === null || id === undefined) throw notAListing();
     const status = typeof record.status === 'string' ? record.status : null;
     const period = periodOf(record);
     byId.set(id, { id, key: keyOf(record) ?? '', status, record, ...(period && { period }) });
   }
   return [...byId.values()];
-}
-
-function idOf(value: unknown): number | undefined {
-  const id = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
-  return typeof id === 'number' && Number.isSafeInteger(id) ? id : undefined;
 }
 
 const notAListing = (): Retriable =>
