@@ -1,6 +1,6 @@
 // Compares the batches of a slice with the stored rows, for every engine and table alike: the slice is stored as usual,
 // and the transaction is rolled back. So a row differs here exactly if a load would change it.
-import { chunks } from '../../core/chunks.ts';
+import { chunks, readInChunks } from '../../core/chunks.ts';
 import type { Engine, LoadMetadata, Row, Transaction } from '../../warehouse/engine.ts';
 import { comparedColumns, type Table } from '../../warehouse/schema/table.ts';
 import type { Comparison } from '../job.ts';
@@ -61,14 +61,12 @@ const nothingFound = ({ name }: Table): Comparison => ({
 });
 
 /** The rows with these keys that the load has written. */
-async function changedRows({ sql }: Transaction, table: Table, keys: readonly Row[], { runId, at }: LoadMetadata) {
-  const rows: Stored[] = [];
-  for (const some of chunks(keys, KEYS_AT_ONCE)) {
-    const query = sql(table.name).whereIn([...table.key], some as never);
-    rows.push(...(await query.where({ _run_id: runId, _changed_at: at })));
-  }
-  return rows;
-}
+const changedRows = ({ sql }: Transaction, table: Table, keys: readonly Row[], { runId, at }: LoadMetadata) =>
+  readInChunks<Row, Stored>(keys, KEYS_AT_ONCE, (some) =>
+    sql(table.name)
+      .whereIn([...table.key], some as never)
+      .where({ _run_id: runId, _changed_at: at }),
+  );
 
 async function addDifferences(comparison: Comparison, engine: Engine, table: Table, rows: readonly Stored[]) {
   const keyOf = (row: Stored): string => JSON.stringify(table.key.map((name) => row[name]));

@@ -1,7 +1,7 @@
 // The deliveries of a local day for the page: the plans that start on that day, their stops with outcomes, the events and
 // the distances of the vehicles. Instants are compared as stored.
 import type { Knex } from 'knex';
-import { chunks } from '../../core/chunks.ts';
+import { readInChunks } from '../../core/chunks.ts';
 import type { Engine } from '../engine.ts';
 import type { OutboxEntry } from '../outbox/entry.ts';
 import { isCustomerStop } from '../views/shared/stops.ts';
@@ -91,12 +91,6 @@ const LAST_RUN = `(select attempt.run_id from push_attempt as attempt where atte
 
 const IDS_AT_ONCE = 500;
 
-async function inChunks<T, Row>(some: readonly T[], read: (some: T[]) => Promise<Row[]>): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (const chunk of chunks(some, IDS_AT_ONCE)) rows.push(...(await read([...chunk])));
-  return rows;
-}
-
 /** The plans of a day on both sides: offered by the ERP, at the service, or both. Each side also by what the other refers to. */
 export const plansOnBothSides = (engine: Reader, { from, to }: DayPeriod) =>
   engine.read(async (sql) => {
@@ -119,12 +113,12 @@ export const plansOnBothSides = (engine: Reader, { from, to }: DayPeriod) =>
     const elsewhere = offered.flatMap(({ remote_id: id }) => (id === null || known.has(id) ? [] : [id]));
     const owned = new Set(offered.map(({ remote_id }) => remote_id));
     const unowned = listed.map(({ id }) => id).filter((id) => !owned.has(id));
-    offered.push(...(await inChunks<number, EntryOfDay>(unowned, (ids) => entries().whereIn('remote_id', ids))));
-    listed.push(...(await inChunks<number, PlanOfDay>(elsewhere, (ids) => plans().whereIn('id', ids))));
-    const stops = await inChunks<number, DayStop>(
-      listed.map(({ id }) => id),
-      (ids) => stopsOf(sql, ids),
-    );
+    const inChunks = <Row>(all: readonly number[], read: (ids: number[]) => Promise<Row[]>): Promise<Row[]> =>
+      readInChunks(all, IDS_AT_ONCE, read);
+    offered.push(...(await inChunks<EntryOfDay>(unowned, (ids) => entries().whereIn('remote_id', ids))));
+    listed.push(...(await inChunks<PlanOfDay>(elsewhere, (ids) => plans().whereIn('id', ids))));
+    const ids = listed.map(({ id }) => id);
+    const stops = await inChunks(ids, (some) => stopsOf(sql, some));
     return { entries: offered, plans: listed, stops };
   });
 

@@ -2,7 +2,7 @@
 // picture cannot be fetched, its record holds the error, and the fetch is retried a few times. Slices that name the same
 // picture at the same time share one call, and each loads the record, so that it commits with the record that names it.
 
-import { chunks } from '../../../../core/chunks.ts';
+import { readInChunks } from '../../../../core/chunks.ts';
 import { Fatal, RoadbookError } from '../../../../core/errors.ts';
 import { checklistPicture } from '../../../../fleet/endpoints/checklist-picture.ts';
 import { storePicture } from '../../../../warehouse/picture-store.ts';
@@ -74,11 +74,10 @@ export async function newPictures(values: readonly unknown[], source: Source, la
 }
 
 async function notStored(names: readonly string[], warehouse: WarehouseReader): Promise<string[]> {
-  const known = new Set<string>();
-  for (const part of chunks(names, NAMES_PER_QUERY)) {
-    const rows = await warehouse.read((sql) => sql(image.name).whereIn('hash', part).select('hash'));
-    for (const { hash } of rows) known.add(hash);
-  }
+  const rows = await readInChunks<string, { hash: string }>(names, NAMES_PER_QUERY, (some) =>
+    warehouse.read((sql) => sql(image.name).whereIn('hash', some).select('hash')),
+  );
+  const known = new Set(rows.map(({ hash }) => hash));
   return names.filter((hash) => !known.has(hash));
 }
 

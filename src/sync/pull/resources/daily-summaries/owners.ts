@@ -1,6 +1,6 @@
 // Finds the owner of a daily figure: its row has only a title, the plate of a vehicle or the label of a driver. A row whose
 // title is unknown is stored without an owner; once the vehicle or driver is known, those days are read again.
-import { chunks } from '../../../../core/chunks.ts';
+import { readInChunks } from '../../../../core/chunks.ts';
 import { idsByLabel } from '../../../../warehouse/queries/dimension-keys.ts';
 import type { Table } from '../../../../warehouse/schema/table.ts';
 import { dailySummary } from '../../../../warehouse/tables/daily-summary.ts';
@@ -59,13 +59,12 @@ export async function unknownOwners(
 ): Promise<UnknownLabels | undefined> {
   if (titles.length === 0) return undefined;
   const stored = titles.map((title) => asStored(dailySummary, 'title', title));
-  const firstSeen: string[] = [];
-  for (const part of chunks(stored, TITLES_PER_QUERY)) {
-    const rows: { _first_seen_at: string }[] = await warehouse.read((sql) =>
-      sql(dailySummary.name).where({ day, subject }).whereIn('title', part).select('_first_seen_at'),
-    );
-    firstSeen.push(...rows.map((row) => row._first_seen_at));
-  }
+  const rows = await readInChunks<string | null, { _first_seen_at: string }>(stored, TITLES_PER_QUERY, (some) =>
+    warehouse.read((sql) =>
+      sql(dailySummary.name).where({ day, subject }).whereIn('title', some).select('_first_seen_at'),
+    ),
+  );
+  const firstSeen = rows.map((row) => row._first_seen_at);
   // Instants of one format sort as text.
   const metAt = firstSeen.length < stored.length ? readAt : (firstSeen.toSorted().at(-1) ?? readAt);
   return { job: DIMENSIONS[subject].table.pulledBy ?? '', metAt };
