@@ -4,6 +4,7 @@ import type { App } from '../app/app.ts';
 import type { RunSummary } from '../core/glossary.ts';
 import { suggest } from '../core/text/near-word.ts';
 import { isoInstant } from '../core/time/clock.ts';
+import { FEED_KINDS } from '../erp/feed-kinds.ts';
 import { runLeased } from '../sync/leased-run.ts';
 import {
   type Action,
@@ -37,10 +38,8 @@ interface SearchOptions {
   state?: OutboxState[];
 }
 
-const KINDS = ['route_plans', 'points_of_interest', 'agents', 'itineraries'];
-
 const withKind = (command: Command): Command =>
-  command.addOption(new Option('--kind <kind>', 'kind of item').choices(KINDS));
+  command.addOption(new Option('--kind <kind>', 'kind of item').choices(FEED_KINDS));
 
 const withName = (command: Command): Command =>
   withKind(command).option('--use <n>', 'which use of the code, if the ERP has used it several times', wholeNumber);

@@ -9,6 +9,7 @@ import type { StatusFacts } from '../health/status-document.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { knownJob } from './actions.ts';
 import { asWritten, durationsOf } from './config.ts';
+import { runSize } from './overview.ts';
 
 const CELLS = 60;
 
@@ -39,7 +40,7 @@ export function jobs(dependencies: JobsApiDependencies, facts: () => Promise<Sta
       last_error: failed === undefined ? null : errorOf(failed),
       incident: redactor.redact(incidentText(dependencies.version, status, failed)),
       /** Oldest first. */
-      runs: runs.map(cellOf).toReversed(),
+      runs: runs.map((run) => ({ ...run, ...runSize(run) })).toReversed(),
     });
   });
   return app;
@@ -51,12 +52,6 @@ const errorOf = ({ run_id, started_at, error_code, error, error_hint }: RunRow) 
   code: error_code,
   message: error,
   hint: error_hint,
-});
-
-const cellOf = (run: RunRow) => ({
-  ...run,
-  seconds: run.finished_at === null ? null : (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1_000,
-  rows: Math.max(run.inserted + run.updated, run.sent),
 });
 
 /** For a ticket: facts only, one on each line. */

@@ -37,10 +37,15 @@ async function overviewJob(status: JobStatus, { engine, jobs }: OverviewDependen
   };
 }
 
+/** The size of a run in a chart: its duration, and the rows that it changed or items that it sent. */
+export const runSize = ({ started_at, finished_at, inserted, updated, sent }: RunRow) => ({
+  seconds: finished_at === null ? null : (Date.parse(finished_at) - Date.parse(started_at)) / 1_000,
+  rows: Math.max(inserted + updated, sent),
+});
+
 const recentRun = (run: RunRow) => ({
   run_id: run.run_id,
   status: run.status,
   started_at: run.started_at,
-  seconds: run.finished_at === null ? null : (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1_000,
-  rows: Math.max(run.inserted + run.updated, run.sent),
+  ...runSize(run),
 });
