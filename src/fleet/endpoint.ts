@@ -5,8 +5,7 @@ import { Fatal } from '../core/errors.ts';
 import type { Json } from '../core/glossary.ts';
 import { issueTexts, parseWithMessages } from '../core/text/zod-words.ts';
 import { documentOf, type Identity, idOf, recordsIn } from './answer.ts';
-import { encodeQuery, type FixedForms } from './query.ts';
-import type { CollectionForm } from './readings.ts';
+import { type CollectionForm, flagAsSent } from './readings.ts';
 import type { CallRequest } from './transport/exchange.ts';
 import type { WireAnswer } from './transport/transport.ts';
 
@@ -33,6 +32,9 @@ export interface RecordFields {
 
 /** A read that answers with raw records. The caller checks each record (`checkRecord`). */
 export interface ListEndpoint<Q> extends Endpoint<Q, unknown[]>, RecordFields {}
+
+/** The form of parameters for which service.collections does not apply. */
+type FixedForms = Readonly<Record<string, CollectionForm>>;
 
 interface Declaration<Request extends z.ZodType<object>, A>
   extends Pick<Endpoint<unknown, A>, 'name' | 'kind' | 'method' | 'path' | 'read'> {
@@ -125,3 +127,34 @@ function checkRequest<Schema extends z.ZodType>(name: string, schema: Schema, re
     hint: 'Correct the fields named above; docs/reference/service.md lists the calls.',
   });
 }
+
+/**
+ * Collections have the configured form, or the fixed form of their parameter. Undefined and null parameters are not sent.
+ */
+function encodeQuery(
+  parameters: Readonly<Record<string, unknown>>,
+  setting: CollectionForm,
+  fixed: FixedForms = {},
+): string {
+  return Object.entries(parameters)
+    .flatMap(([name, value]) =>
+      textsOf(value, fixed[name] ?? setting).map((text) => `${name}=${encodeURIComponent(text)}`),
+    )
+    .join('&');
+}
+
+function textsOf(value: unknown, form: CollectionForm): string[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) return [plain(value)];
+  if (form === 'json') return [`[${value.map(jsonItem).join(',')}]`];
+  const items = value.map(plain);
+  return form === 'comma' ? [items.join(',')] : items;
+}
+
+const plain = (value: unknown): string => (typeof value === 'boolean' ? flagAsSent(value) : String(value));
+
+/** An id beyond 2^53 is held as text; JSON needs it as a number. */
+const jsonItem = (item: unknown): string =>
+  typeof item === 'string' && LONG_ID.test(item) ? item : JSON.stringify(item);
+
+const LONG_ID = /^\d{16,19}$/;

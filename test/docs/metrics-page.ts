@@ -1,6 +1,6 @@
 // docs/reference/metrics.md: the metrics are the declared ones.
 import { GAUGES } from '../../src/status/metrics/gauges.ts';
-import { TOTALS } from '../../src/status/metrics/run-counters.ts';
+import { TOTALS } from '../../src/status/metrics/metrics.ts';
 
 const HEAD = `# Health, metrics and the log
 

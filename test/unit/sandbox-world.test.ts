@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parseFaultFlag } from '../../src/sandbox/faults/faults.ts';
-import { createActivity } from '../../src/sandbox/world/activity.ts';
 import { DAY_MS, dayOf, startOfDay } from '../../src/sandbox/world/company-time.ts';
 import { EVENT_CATEGORIES } from '../../src/sandbox/world/event-categories.ts';
 import { createFleetRoster } from '../../src/sandbox/world/fleet-roster.ts';
 import type { RouteRun } from '../../src/sandbox/world/route-run.ts';
 import { transitionsOf } from '../../src/sandbox/world/transitions.ts';
+import { createActivity } from '../../src/sandbox/world/world.ts';
 
 const NOON = Date.parse('2026-03-02T15:00:00Z');
 const MONTH = Array.from({ length: 30 }, (_, i) => dayOf(NOON) + i);

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { callBudget } from '../../src/status/capacity/call-budget.ts';
 import { rowsADay, usualFleetDay } from '../../src/status/capacity/fleet-day.ts';
-import { rowBytes } from '../../src/status/capacity/row-bytes.ts';
-import { type SizingInput, type SizingJob, sizing } from '../../src/status/capacity/sizing.ts';
+import { rowBytes, type SizingInput, type SizingJob, sizing } from '../../src/status/capacity/sizing.ts';
 import { slowerSchedules } from '../../src/status/capacity/slower-schedules.ts';
 import { retentionByTable } from '../../src/warehouse/maintenance/retention.ts';
 import { measureRowBytes } from '../support/row-bytes.ts';

@@ -1,6 +1,6 @@
 // Which slices a verification counts as final, and that its random order prefers final days.
 import { describe, expect, it } from 'vitest';
-import { driftAboveLimit } from '../../src/status/health/drift.ts';
+import { driftAboveLimit } from '../../src/status/health/status-document.ts';
 import { isFinal, isInReach, shuffled } from '../../src/sync/verify/sample.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,5 +1,6 @@
 // The status document: one shape for `roadbook status --json` and /api/status. It is read from the warehouse only, so
 // that any process can produce it.
+import type { Config } from '../../config/schema.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import type { SessionState } from '../../fleet/session/session.ts';
 import type { QueueFacts } from '../../sync/dispatch/dispatcher.ts';
@@ -14,7 +15,6 @@ import { type TableFreshness, tableFreshness } from '../../warehouse/queries/tab
 import { baseTables } from '../../warehouse/schema/catalog.ts';
 import { type DaemonStatus, daemonStatuses } from './daemon-status.ts';
 import { type DeadlineStatus, deadlineStatus } from './deadline.ts';
-import { driftAboveLimit } from './drift.ts';
 import { type Health, overallHealth } from './health.ts';
 import { type JobStatus, type JobStatusDependencies, jobStatuses } from './job-status.ts';
 import { healthReasons, type Reason } from './reasons.ts';
@@ -72,6 +72,14 @@ export interface StatusFacts {
   readAt: Record<string, string | null>;
   /** Since when the outcome of the oldest unknown push is unknown. */
   unknownSince: string | null;
+}
+
+const VERIFY_JOB = 'verify-warehouse';
+
+/** The tables with more differing rows in their final days than the configuration allows. */
+export function driftAboveLimit(verification: readonly TableDrift[], { jobs }: Pick<Config, 'jobs'>): TableDrift[] {
+  const limit = jobs[VERIFY_JOB]?.options.drift_limit;
+  return typeof limit === 'number' ? verification.filter(({ drift_ratio }) => drift_ratio > limit) : [];
 }
 
 /** What the health depends on, without the tables: for the document and for alerts. */

@@ -23,13 +23,12 @@ import { quote, type Table } from '../../schema/table.ts';
 import { rowsText, storeStatement } from '../store-statement.ts';
 import { connectBeside, connectReaders, connectWriter, type PostgresSettings } from './connection.ts';
 import { dialect, hasSchema, postgresDdl } from './ddl.ts';
-import type { PgConnection } from './driver.ts';
+import { arrayText, type PgConnection } from './driver.ts';
 import { isAnswered, isLockTimeout, isLostSession, postgresError } from './errors.ts';
 import { type CopyRows, countPresentRows, encodeRows, hasPresentRows, loadRows, markMissingRows } from './load.ts';
 import { type LockScope, lockForWrite, watchHolders } from './locks.ts';
 import type { SilenceWatch } from './silence.ts';
 import { postgresSnapshot } from './snapshot.ts';
-import { arrayText } from './statement.ts';
 import { latestStatement } from './statements.ts';
 
 const READERS = 4;

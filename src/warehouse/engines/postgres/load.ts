@@ -10,9 +10,8 @@ import { StaleRead } from '../../load/stale-read.ts';
 import { quote, rowFields, type Table } from '../../schema/table.ts';
 import { countRows, rowBatches } from '../row-batches.ts';
 import { copyIn, copyLine, lineReader, NULL_FIELD } from './copy.ts';
-import type { PgConnection } from './driver.ts';
+import { arrayText, type PgConnection, runStatement } from './driver.ts';
 import { ensureMonths, instantPosition, monthOf, partitionOf } from './months.ts';
-import { arrayText, runStatement } from './statement.ts';
 import {
   candidatePartitionsStatement,
   copyStatement,

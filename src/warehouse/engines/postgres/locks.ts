@@ -6,7 +6,7 @@
 // as work, so none of its timeouts applies. A transaction that waits for a lock therefore checks the holders of the schema
 // lock twice, and ends the sessions that made no progress in between, by the server's clock. Their transactions roll back.
 import type { Knex } from 'knex';
-import { arrayText } from './statement.ts';
+import { arrayText } from './driver.ts';
 
 export interface LockScope {
   schema: string;

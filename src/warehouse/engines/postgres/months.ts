@@ -6,8 +6,7 @@
 // in all of them.
 import type { Scalar } from '../../engine.ts';
 import { quote, recordColumns, type Table } from '../../schema/table.ts';
-import type { PgConnection } from './driver.ts';
-import { runStatement } from './statement.ts';
+import { type PgConnection, runStatement } from './driver.ts';
 
 /** Months exist between these years. Instants outside, from wrong clocks, share one partition on each side. */
 const FIRST_YEAR = 2000;

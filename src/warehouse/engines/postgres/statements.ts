@@ -3,7 +3,7 @@ import type { Row, RowRange } from '../../engine.ts';
 import { hasDayFigures } from '../../load/event-days.ts';
 import { comparedColumns, loadedFields, quote, revisedFigures, type Table } from '../../schema/table.ts';
 import { typeOf } from './ddl.ts';
-import { arrayText } from './statement.ts';
+import { arrayText } from './driver.ts';
 
 const fieldNames = (table: Table): string[] => loadedFields(table).map(({ name }) => quote(name));
 

@@ -1,19 +1,19 @@
 // The SQLite engine. One connection writes, one BEGIN IMMEDIATE transaction at a time. Other connections read. With the
 // write-ahead log, readers and the writer do not wait for each other.
 import { existsSync, mkdirSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import knex, { type Knex } from 'knex';
 import PQueue from 'p-queue';
 import { z } from 'zod';
 import { Fatal } from '../../../core/errors.ts';
-import type { Engine, EngineKind, Row, StoreOptions, Transaction } from '../../engine.ts';
+import type { Engine, EngineFacts, EngineKind, Row, StoreOptions, Transaction } from '../../engine.ts';
 import { dayFigures } from '../../load/event-days.ts';
 import { noDay, withDaysOf } from '../../load/local-days.ts';
 import type { Table } from '../../schema/table.ts';
 import { rowsText, storableValue, storeStatement } from '../store-statement.ts';
 import { sqliteDdl } from './ddl.ts';
 import { sqliteError } from './errors.ts';
-import { inspectSqlite } from './inspection.ts';
 import { countPresent, encodeRows, hasPresent, load, markMissing, type SqliteRows } from './load.ts';
 import { sqliteSnapshot } from './snapshot.ts';
 import { COUNTER_TABLE, latestStatement } from './upsert.ts';
@@ -192,4 +192,30 @@ async function store<R extends object>(
   const from = `select ${values.join(', ')} from jsonb_each(?)`;
   const keys: unknown = await sql.raw(storeStatement(table, from, options), [rowsText(rows)]);
   return keys as R[];
+}
+
+/** Magic numbers of file systems that other machines share: NFS, SMB, CIFS, 9P, AFS, Ceph. */
+const SHARED: ReadonlySet<number> = new Set([
+  0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x01021997, 0x5346414f, 0x00c36400,
+]);
+
+const HINT = 'Put warehouse.file on a disk of this machine, or use the engine postgres.';
+
+/**
+ * Checks the location of the file: the write-ahead log needs shared memory, which network file systems lack or only pretend
+ * to support.
+ */
+async function inspectSqlite(sql: Knex, file: string): Promise<EngineFacts> {
+  const [{ journal_mode: mode }] = await sql.raw('pragma journal_mode');
+  const folder = dirname(file);
+  const { type } = await statfs(folder);
+  return { found: `journal mode ${mode}`, folder, concern: concernOf(mode, type) };
+}
+
+function concernOf(mode: string, fileSystem: number): EngineFacts['concern'] {
+  if (mode !== 'wal') {
+    return { found: `the write-ahead log does not work here (journal mode ${mode})`, hint: HINT };
+  }
+  if (!SHARED.has(fileSystem)) return null;
+  return { found: 'the file is on a network file system, where two machines could corrupt it', hint: HINT };
 }
