@@ -22,18 +22,12 @@ export interface AlertDependencies {
   look(): Promise<Condition[]>;
 }
 
-export interface Alerts {
-  start(): void;
-  /** Checks the conditions once and reports the changes. */
-  runOnce(): Promise<void>;
-  /** Idempotent, safe before start. */
-  stop(): Promise<void>;
-}
+export type Alerts = ReturnType<typeof createAlerts>;
 
 /** Time between two checks. */
 const EVERY_MS = 15_000;
 
-export function createAlerts(dependencies: AlertDependencies): Alerts {
+export function createAlerts(dependencies: AlertDependencies) {
   const { clock, log, engine } = dependencies;
   const stopping = new AbortController();
 
@@ -71,8 +65,10 @@ export function createAlerts(dependencies: AlertDependencies): Alerts {
 
   return {
     start: loop.start,
+    /** Checks the conditions once and reports the changes. */
     runOnce,
-    async stop() {
+    /** Idempotent, safe before start. */
+    async stop(): Promise<void> {
       stopping.abort();
       await loop.stop();
     },

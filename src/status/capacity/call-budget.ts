@@ -9,27 +9,6 @@ export interface BudgetJob extends Schedule {
   callsOf(periodMs: number): { calls: number; basis: string };
 }
 
-export interface JobBudget {
-  name: string;
-  calls_per_run: number;
-  minutes_per_run: number;
-  runs_per_day: number;
-  calls_per_day: number;
-  minutes_per_day: number;
-  /** Where the figures come from. */
-  basis: string;
-}
-
-export interface CallBudget {
-  requests_per_minute: number;
-  jobs: JobBudget[];
-  calls_per_day: number;
-  minutes_per_day: number;
-  /** Share of the calls that the rate allows in a day; 1 is all of them. */
-  share: number;
-  warnings: string[];
-}
-
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 const MINUTES_A_DAY = 1_440;
@@ -39,9 +18,11 @@ const HORIZON_MS = 35 * DAY_MS;
 /** Above this share of the rate there is no room for retries and catch-up runs. */
 export const FULL_SHARE = 0.8;
 
-export function callBudget(jobs: readonly BudgetJob[], perMinute: number, nowMs: number): CallBudget {
+export type CallBudget = ReturnType<typeof callBudget>;
+
+export function callBudget(jobs: readonly BudgetJob[], perMinute: number, nowMs: number) {
   const warnings: string[] = [];
-  const budgets = jobs.map((job): JobBudget => {
+  const budgets = jobs.map((job) => {
     const { shortestMs, meanMs } = periodsOf(job, nowMs);
     const { calls, basis } = job.callsOf(meanMs);
     const minutes = calls / perMinute;
@@ -58,6 +39,7 @@ export function callBudget(jobs: readonly BudgetJob[], perMinute: number, nowMs:
       runs_per_day: rounded(runs),
       calls_per_day: Math.round(calls * runs),
       minutes_per_day: rounded(minutes * runs),
+      /** Where the figures come from. */
       basis,
     };
   });
@@ -73,6 +55,7 @@ export function callBudget(jobs: readonly BudgetJob[], perMinute: number, nowMs:
     jobs: budgets,
     calls_per_day: Math.round(total),
     minutes_per_day: rounded(total / perMinute),
+    /** Share of the calls that the rate allows in a day; 1 is all of them. */
     share: rounded(share, 4),
     warnings,
   };
@@ -92,6 +75,6 @@ function periodsOf(job: Schedule, nowMs: number): { shortestMs: number; meanMs: 
   return { shortestMs: Math.min(...gaps), meanMs: sum(gaps) / gaps.length };
 }
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+export const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 const rounded = (number: number, digits = 1): number => Number(number.toFixed(digits));

@@ -4,27 +4,18 @@ import { isoInstant } from '../../core/time/clock.ts';
 import { isClockChangeDay, type Schedule, ticksAfter } from '../../schedule/ticks.ts';
 import { localDate, periodOf } from '../../sync/pull/plan/local-days.ts';
 
-export interface PreviewDay {
-  /** Local date in the zone of the schedule. */
-  day: string;
-  /** Number of runs on the day; `more` if counting stopped early. */
-  runs: number;
-  more: boolean;
-  first: string[];
-  clock_change: boolean;
-}
-
 const DAYS = 7;
 const MOST_TIMES = 24;
 /** Counting stops at this many ticks a day; a schedule for every second has more. */
 const MOST_TICKS = 1_500;
 
-export function schedulePreview(schedule: Schedule, nowMs: number): PreviewDay[] {
+export function schedulePreview(schedule: Schedule, nowMs: number) {
   const today = Temporal.PlainDate.from(localDate(nowMs, schedule.timezone));
   return Array.from({ length: DAYS }, (_, n) => previewDay(schedule, today.add({ days: n }).toString(), nowMs));
 }
 
-function previewDay(schedule: Schedule, day: string, nowMs: number): PreviewDay {
+/** `day` is a local date in the zone of the schedule. */
+function previewDay(schedule: Schedule, day: string, nowMs: number) {
   const { from, to } = periodOf(day, schedule.timezone);
   const toMs = Date.parse(to);
   const ticks: number[] = [];
@@ -34,6 +25,7 @@ function previewDay(schedule: Schedule, day: string, nowMs: number): PreviewDay 
   }
   return {
     day,
+    /** Number of runs on the day; `more` if counting stopped early. */
     runs: Math.min(ticks.length, MOST_TICKS),
     more: ticks.length > MOST_TICKS,
     first: ticks.slice(0, MOST_TIMES).map(isoInstant),

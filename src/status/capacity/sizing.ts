@@ -1,8 +1,8 @@
 // What a fleet of a given size needs: calls against the rate of the account, rows, disk, concurrent requests, daemons.
 // Pure arithmetic over the call budget, the rows of a day and the bytes of a row; no warehouse, no service.
-import { type BudgetJob, type CallBudget, FULL_SHARE } from './call-budget.ts';
+import { type BudgetJob, type CallBudget, FULL_SHARE, sum } from './call-budget.ts';
 import { type FleetDay, rowsADay } from './fleet-day.ts';
-import { rateFor, type Slower, slowerSchedules } from './slower-schedules.ts';
+import { rateFor, slowerSchedules } from './slower-schedules.ts';
 
 export interface SizingJob extends BudgetJob {
   /** The tables that the job fills. */
@@ -31,39 +31,6 @@ export interface SizingInput {
   retention: Readonly<Record<string, number>>;
 }
 
-export interface TableSize {
-  table: string;
-  rows_a_day: number;
-  bytes_a_row: number;
-  /** Size after a year, or after the retention period if that is shorter. */
-  gb: number;
-}
-
-export interface Sizing {
-  vehicles: number;
-  calls_a_minute: number;
-  requests_per_minute: number;
-  /** Share of the calls that the rate allows; 1 is all of them. */
-  share: number;
-  /** The rate that the schedules need, with room to catch up. */
-  requests_per_minute_needed: number;
-  rows_a_day: number;
-  gb_a_year: number;
-  picture_gb_a_year: number;
-  /** Records read, unchanged ones included. This and the following fields assume that the schedules are kept. */
-  records_a_second: number;
-  /** Share of the capacity of the single writer of a PostgreSQL warehouse; 1 is all of it. */
-  writer_share: number;
-  concurrency_needed: number;
-  daemons: number;
-  fits: boolean;
-  tables: TableSize[];
-  /** Longer periods with which the schedules fit the current rate; empty if they already fit. */
-  slower: Slower[];
-  /** Recommended changes, as sentences. */
-  changes: string[];
-}
-
 const DAY_MS = 86_400_000;
 const DAYS_A_YEAR = 365;
 const GB = 1e9;
@@ -81,32 +48,41 @@ const MIB = 1_048_576;
 /** A larger single file is hard to back up and to move. */
 const MOST_SQLITE_GB = 200;
 
-export function sizing(jobs: readonly SizingJob[], budget: CallBudget, input: SizingInput): Sizing {
+export function sizing(jobs: readonly SizingJob[], budget: CallBudget, input: SizingInput) {
+  const found = figuresOf(jobs, budget, input);
+  /** Recommended changes, as sentences. */
+  const changes = [...(found.fits ? [] : changesOfRate(found, input)), ...changesOfMachines(found, input)];
+  return { ...found, changes };
+}
+
+function figuresOf(jobs: readonly SizingJob[], budget: CallBudget, input: SizingInput) {
   const { day, latencyMs, pictureKb } = input;
   const rate = budget.requests_per_minute;
   const callsAMinute = budget.calls_per_day / 1_440;
   const rows = rowsADay(day);
   const tables = tableSizes(rows, input);
   const records = recordsADay(jobs, budget, rows) / (DAY_MS / 1_000);
-  const base = {
+  return {
     vehicles: day.vehicles,
     calls_a_minute: Math.round(callsAMinute),
     requests_per_minute: rate,
     share: budget.share,
+    /** The rate that the schedules need, with room to catch up. */
     requests_per_minute_needed: rateFor(budget.calls_per_day),
     rows_a_day: Math.round(sum(Object.values(rows))),
     gb_a_year: rounded(sum(tables.map(({ gb }) => gb))),
     picture_gb_a_year: rounded((day.vehicles * day.picturesADay * pictureKb * 1e3 * DAYS_A_YEAR) / GB),
+    /** Records read, unchanged ones included. This and the following fields assume that the schedules are kept. */
     records_a_second: Math.round(records),
     concurrency_needed: Math.ceil(((callsAMinute / 60) * (latencyMs / 1_000)) / FULL_SHARE),
+    /** Share of the capacity of the single writer of a PostgreSQL warehouse; 1 is all of it. */
     writer_share: rounded(records / WRITER_RECORDS_A_SECOND),
     daemons: Math.min(MOST_DAEMONS, Math.max(1, Math.ceil(records / RECORDS_A_SECOND))),
     fits: budget.share <= FULL_SHARE,
     tables,
+    /** Longer periods with which the schedules fit the current rate; empty if they already fit. */
     slower: slowerSchedules(jobs, budget),
   };
-  const changes = [...(base.fits ? [] : changesOfRate(base, input)), ...changesOfMachines(base, input)];
-  return { ...base, changes };
 }
 
 /**
@@ -130,7 +106,7 @@ const MEASURED: Readonly<Record<string, { sqlite: number; postgres: number }>> =
 export const rowBytes = (engine: string, table: string): number =>
   MEASURED[table]?.[engine === 'sqlite' ? 'sqlite' : 'postgres'] ?? 0;
 
-function tableSizes(rows: Record<string, number>, { engine, retention }: SizingInput): TableSize[] {
+function tableSizes(rows: Record<string, number>, { engine, retention }: SizingInput) {
   return Object.entries(rows).map(([table, count]) => {
     const bytes = rowBytes(engine, table);
     const days = Math.min(DAYS_A_YEAR, (retention[table] ?? Number.POSITIVE_INFINITY) / DAY_MS);
@@ -138,6 +114,7 @@ function tableSizes(rows: Record<string, number>, { engine, retention }: SizingI
       table,
       rows_a_day: Math.round(count),
       bytes_a_row: bytes,
+      /** Size after a year, or after the retention period if that is shorter. */
       gb: rounded((count * bytes * days) / GB),
     };
   });
@@ -155,7 +132,7 @@ function recordsADay(jobs: readonly SizingJob[], { jobs: budgets }: CallBudget, 
   return sum(each);
 }
 
-type Figures = Omit<Sizing, 'changes'>;
+type Figures = ReturnType<typeof figuresOf>;
 
 function changesOfRate(found: Figures, { most }: SizingInput): string[] {
   const slower = found.slower.map(({ job, every }) => `${job} every ${every}`);
@@ -197,7 +174,5 @@ function changesOfMachines(found: Figures, input: SizingInput): string[] {
   if (isLarge) changes.push('Limit how long rows are kept: jobs.maintain-warehouse.retention');
   return changes;
 }
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 const rounded = (number: number): number => Number(number.toFixed(number < 10 ? 2 : 0));

@@ -3,13 +3,6 @@
 import { formatDuration } from '../../core/time/durations.ts';
 import { type BudgetJob, type CallBudget, FULL_SHARE } from './call-budget.ts';
 
-export interface Slower {
-  job: string;
-  /** The new period, as operators write it. */
-  every: string;
-  calls_per_day: number;
-}
-
 const DAY_MS = 86_400_000;
 const MINUTES_A_DAY = 1_440;
 const MINUTES = [2, 3, 5, 10, 15, 20, 30, 60, 120, 180, 240, 360, 720, 1_440];
@@ -18,7 +11,7 @@ const MINUTES = [2, 3, 5, 10, 15, 20, 30, 60, 120, 180, 240, 360, 720, 1_440];
 export const rateFor = (callsADay: number): number => Math.ceil(callsADay / MINUTES_A_DAY / FULL_SHARE);
 
 /** Empty if everything already fits, or if no period would make it fit. */
-export function slowerSchedules(jobs: readonly BudgetJob[], budget: CallBudget): Slower[] {
+export function slowerSchedules(jobs: readonly BudgetJob[], budget: CallBudget) {
   const most = budget.requests_per_minute * MINUTES_A_DAY * FULL_SHARE;
   const state = budget.jobs.map(({ name, calls_per_day, runs_per_day }) => ({
     job: jobs.find((each) => each.name === name),
@@ -44,6 +37,7 @@ export function slowerSchedules(jobs: readonly BudgetJob[], budget: CallBudget):
     .filter(({ isSlower }) => isSlower)
     .map(({ name, calls, periodMs }) => ({
       job: name,
+      /** The new period, as operators write it. */
       every: formatDuration(periodMs),
       calls_per_day: Math.round(calls),
     }));

@@ -5,18 +5,7 @@ import type { Clock } from '../../core/time/clock.ts';
 import { plansOfTomorrow } from '../../sync/push/deadline.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 
-export interface DeadlineStatus {
-  /** Local time by which the plans for tomorrow must be confirmed. */
-  at: string;
-  /** ISO instant of today's deadline. */
-  due_at: string;
-  /** Plans that start tomorrow and are confirmed. */
-  confirmed: number;
-  /** Plans that start tomorrow and are neither confirmed nor cancelled. */
-  open: number;
-  /** Codes of the open plans, once the deadline has passed. */
-  missed: string[];
-}
+export type DeadlineStatus = NonNullable<Awaited<ReturnType<typeof deadlineStatus>>>;
 
 const DEADLINE_JOB = 'push-route-plans';
 
@@ -29,5 +18,13 @@ export async function deadlineStatus(from: { config: Config; engine: Engine; clo
   const question = { deadline: at, timezone: config.timezone, now: clock.now() };
   const { dueAt, isPast, confirmed, open } = await plansOfTomorrow(engine, question);
   const missed = isPast ? open.map(({ external_code }) => external_code) : [];
-  return { at, due_at: dueAt, confirmed, open: open.length, missed };
+  return {
+    /** Local time by which the plans for tomorrow must be confirmed. */
+    at,
+    due_at: dueAt,
+    confirmed,
+    open: open.length,
+    /** Codes of the open plans, once the deadline has passed. */
+    missed,
+  };
 }

@@ -6,14 +6,7 @@ import { Fatal } from '../../core/errors.ts';
 import type { StatusServerDependencies } from './dependencies.ts';
 import { lazyStatusApp } from './lazy-status-app.ts';
 
-export interface StatusServer {
-  /** The address of the page; null while another program uses the port. */
-  url(): string | null;
-  /** Moves to the address of the running configuration if it has changed. */
-  refresh(): Promise<void>;
-  /** Idempotent. */
-  close(): Promise<void>;
-}
+export type StatusServer = Awaited<ReturnType<typeof startStatusServer>>;
 
 /** Time between two attempts to listen. */
 const RETRY_MS = 30_000;
@@ -23,7 +16,7 @@ interface Address {
   port: number;
 }
 
-export async function startStatusServer(dependencies: StatusServerDependencies): Promise<StatusServer> {
+export async function startStatusServer(dependencies: StatusServerDependencies) {
   const wanted = (): Address => dependencies.running().config.status;
   let address = wanted();
   let bound = await bind(dependencies, address);
@@ -39,12 +32,15 @@ export async function startStatusServer(dependencies: StatusServerDependencies):
   }
 
   return {
-    url: () => bound.url(),
-    refresh() {
+    /** The address of the page; null while another program uses the port. */
+    url: (): string | null => bound.url(),
+    /** Moves to the address of the running configuration if it has changed. */
+    refresh(): Promise<void> {
       turn = turn.then(move);
       return turn;
     },
-    async close() {
+    /** Idempotent. */
+    async close(): Promise<void> {
       await turn;
       await bound.close();
     },
