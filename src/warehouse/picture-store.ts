@@ -6,13 +6,6 @@ import { join } from 'node:path';
 import { replaceFile } from '../core/atomic-file.ts';
 import { Fatal } from '../core/errors.ts';
 
-export interface StoredPicture {
-  sha256: string;
-  /** Below the images folder, with forward slashes. */
-  file: string;
-  bytes: number;
-}
-
 const EXTENSIONS: Readonly<Record<string, string>> = {
   'image/png': 'png',
   'image/jpeg': 'jpg',
@@ -20,11 +13,8 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'image/webp': 'webp',
 };
 
-export async function storePicture(
-  folder: string,
-  bytes: Uint8Array,
-  contentType: string | undefined,
-): Promise<StoredPicture> {
+/** `file` is below the images folder, with forward slashes. */
+export async function storePicture(folder: string, bytes: Uint8Array, contentType: string | undefined) {
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const file = `${sha256.slice(0, 2)}/${sha256}.${EXTENSIONS[contentType ?? ''] ?? 'bin'}`;
   const path = join(folder, file);

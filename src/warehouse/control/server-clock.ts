@@ -6,22 +6,18 @@ import type { Clock } from '../../core/time/clock.ts';
 import { formatDuration } from '../../core/time/durations.ts';
 import type { Engine } from '../engine.ts';
 
-export interface ClockGap {
-  /** The server's time, ms since 1970. */
-  serverMs: number;
-  /** How far this machine is ahead of the server, ms; negative if it is behind. */
-  aheadMs: number;
-  /** How long the server's answer took, ms. The server read its clock at some instant within that time. */
-  roundTripMs: number;
-}
+export type ClockGap = Awaited<ReturnType<typeof measureGap>>;
 
 /** Clocks under a time service differ by far less. */
 const MOST_APART_MS = 2_000;
 
 export const CLOCK_HINT = 'Run a time service, such as chrony (NTP), on this machine and on the server.';
 
-/** Assumes that the server read its clock halfway through the round trip. */
-export async function measureGap(clock: Clock, serverTime: () => Promise<number>): Promise<ClockGap> {
+/**
+ * `serverMs` is the server's time in ms since 1970, `aheadMs` how far this machine is ahead of it, if the server read its
+ * clock halfway through the round trip.
+ */
+export async function measureGap(clock: Clock, serverTime: () => Promise<number>) {
   const askedAt = clock.now();
   const began = clock.monotonic();
   const serverMs = await serverTime();

@@ -2,22 +2,18 @@
 import type { Row, Scalar } from '../engine.ts';
 import { recordColumns, type Table } from '../schema/table.ts';
 
-export interface KeySet {
-  /** Returns false if the set already has the key of the row. */
-  add(row: Row): boolean;
-  /** The columns of each key are in the table's key order. */
-  keys(): Row[];
-}
-
 /** The values of the last key column, or the next level by value of an earlier key column. */
 type Level = Set<Scalar> | Map<Scalar, Level>;
 
-export function createKeySet(table: Table): KeySet {
+export type KeySet = ReturnType<typeof createKeySet>;
+
+export function createKeySet(table: Table) {
   const positions = keyPositions(table);
   const depth = positions.length - 1;
   const root = levelAt(0, depth);
   return {
-    add(row) {
+    /** Returns false if the set already has the key of the row. */
+    add(row: Row): boolean {
       let level = root;
       for (let at = 0; at < depth; at++) {
         const value = row[positions[at] as number] ?? null;
@@ -33,7 +29,8 @@ export function createKeySet(table: Table): KeySet {
       values.add(row[positions[depth] as number] ?? null);
       return values.size > size;
     },
-    keys: () => keysBelow(root),
+    /** The columns of each key are in the table's key order. */
+    keys: (): Row[] => keysBelow(root),
   };
 }
 

@@ -6,24 +6,6 @@ import { tables } from '../schema/catalog.ts';
 import type { Column, Table } from '../schema/table.ts';
 import { views } from '../schema/view-catalog.ts';
 
-export interface RegisterEntry {
-  /** `table.column`, or the folder of the picture files. */
-  place: string;
-  meaning: string;
-  /** Null where no policy applies, because the data is kept only as long as it is needed, or is a file. */
-  policy: Policy | null;
-  /** How long the data is kept, in words. */
-  kept: string;
-  /** Tables and views that `roadbook export` writes with it. */
-  exports: string[];
-  /** Whether the ERP's version of it waits in push_outbox.payload until it is sent. */
-  in_outbox: boolean;
-  /** Whether the record is copied to sync_quarantine if it is invalid. */
-  in_quarantine: boolean;
-  /** Always false: logs, errors and control tables hold no record. */
-  in_logs: boolean;
-}
-
 export interface RegisterSettings {
   /** Policy by `table.column`. */
   policies: Readonly<Record<string, Policy>>;
@@ -49,11 +31,11 @@ const KEPT: Readonly<Record<string, string>> = {
   'push_outbox.erp_code': 'while the ERP may have to be notified',
 };
 
-export function personalRegister(settings: RegisterSettings): RegisterEntry[] {
+export function personalRegister(settings: RegisterSettings) {
   const entries = tables.flatMap((table) =>
     table.columns.filter(({ personal }) => personal).map((column) => entryOf(table, column, settings)),
   );
-  const pictures = {
+  const pictures: (typeof entries)[number] = {
     place: settings.images,
     meaning: 'Files of pictures and signatures; see image.file.',
     policy: null,
@@ -68,7 +50,7 @@ export function personalRegister(settings: RegisterSettings): RegisterEntry[] {
 
 const FOR_EVER = 'for ever';
 
-function entryOf(table: Table, column: Column, { policies, retention, feeds }: RegisterSettings): RegisterEntry {
+function entryOf(table: Table, column: Column, { policies, retention, feeds }: RegisterSettings) {
   const place = `${table.name}.${column.name}`;
   // A table of revisions copies the values as they are stored.
   const revised = tables.find(({ revisions }) => revisions === table.name);
@@ -77,11 +59,17 @@ function entryOf(table: Table, column: Column, { policies, retention, feeds }: R
   return {
     place,
     meaning: column.meaning,
+    /** Null where no policy applies, because the data is kept only as long as it is needed, or is a file. */
     policy,
+    /** How long the data is kept, in words. */
     kept: isStored ? (KEPT[place] ?? retention[rootOf(table)] ?? FOR_EVER) : 'not stored',
+    /** Tables and views that `roadbook export` writes with it. */
     exports: isStored ? exportsOf(table, place) : [],
+    /** Whether the ERP's version of it waits in push_outbox.payload until it is sent. */
     in_outbox: feeds.includes(FEEDS[table.name] ?? ''),
+    /** Whether the record is copied to sync_quarantine if it is invalid. */
     in_quarantine: table.kind === 'base' && isStored,
+    /** Logs, errors and control tables hold no record. */
     in_logs: false,
   };
 }

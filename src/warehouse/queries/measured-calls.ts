@@ -1,17 +1,12 @@
 // How many calls the recent runs of a job took, from the stored runs.
 import type { Engine } from '../engine.ts';
 
-export interface MeasuredCalls {
-  /** The median of the last runs. */
-  calls: number;
-  runs: number;
-}
-
 const LAST_RUNS = 21;
 /** Fewer runs are not representative: the very first run reads the past. */
 const LEAST_RUNS = 5;
 
-export const measuredCalls = (engine: Engine, job: string): Promise<MeasuredCalls | undefined> =>
+/** `calls` is the median of the last runs. */
+export const measuredCalls = (engine: Engine, job: string) =>
   engine.read(async (sql) => {
     const rows: { requests: number }[] = await sql('sync_run')
       .where({ job })

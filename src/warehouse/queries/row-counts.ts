@@ -3,9 +3,7 @@
 // it limits the work of this machine.
 import type { Engine } from '../engine.ts';
 
-export interface RowCounts {
-  of(table: string): Promise<number>;
-}
+export type RowCounts = ReturnType<typeof createRowCounts>;
 
 /** A table with at most this many rows is counted each time, however slow the machine is. */
 const SMALL_ROWS = 50_000;
@@ -22,7 +20,7 @@ interface Count {
 export const countRows = (engine: Pick<Engine, 'read'>, table: string): Promise<number> =>
   engine.read(async (sql) => Number((await sql(table).count({ rows: '*' }))[0]?.rows ?? 0));
 
-export function createRowCounts(engine: Pick<Engine, 'read'>): RowCounts {
+export function createRowCounts(engine: Pick<Engine, 'read'>) {
   const counts = new Map<string, Count>();
 
   async function count(table: string): Promise<number> {
@@ -33,7 +31,7 @@ export function createRowCounts(engine: Pick<Engine, 'read'>): RowCounts {
   }
 
   return {
-    async of(table) {
+    async of(table: string): Promise<number> {
       const known = counts.get(table);
       if (known === undefined || known.rows <= SMALL_ROWS) return count(table);
       if (performance.now() - known.countedAt > known.tookMs * CACHE_FACTOR) {

@@ -5,36 +5,20 @@ import { type Column, recordColumns, type Table } from './table.ts';
 import type { View, ViewColumn, ViewColumnType } from './view.ts';
 import { views } from './view-catalog.ts';
 
-export interface DictionaryColumn {
-  name: string;
-  type: ViewColumnType;
-  meaning: string;
-  is_key: boolean;
-  is_required: boolean;
-  /** Field of the service's record, or column behind a view's column; null if Roadbook computes it. */
-  source: string | null;
-  is_personal: boolean;
-}
-
-export interface DictionaryEntry {
-  name: string;
-  kind: 'base' | 'control' | 'view';
-  meaning: string;
-  /** The call of the service that fills the table; null if there is none. */
-  call: string | null;
-  columns: DictionaryColumn[];
-}
+export type DictionaryEntry = ReturnType<typeof dictionary>[number];
+export type DictionaryColumn = DictionaryEntry['columns'][number];
 
 /** Views first, because BI should use them first; then tables. Both by name. */
-export const dictionary = (): DictionaryEntry[] =>
+export const dictionary = () =>
   [...views, ...tables].map((declared) => ({
     name: declared.name,
     kind: declared.kind,
     meaning: declared.meaning,
+    /** The call of the service that fills the table; null if there is none. */
     call: declared.kind === 'view' ? null : declared.source,
     columns: declared.columns.map((column) => ({
       name: column.name,
-      type: column.type,
+      type: column.type as ViewColumnType,
       meaning: column.meaning,
       is_key: declared.key.includes(column.name),
       is_required: 'required' in column && column.required,
