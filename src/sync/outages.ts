@@ -22,28 +22,19 @@ interface EndedRun {
   nowMs: number;
 }
 
-export interface Outage {
-  system: string;
-  /** How long it lasted, as far as runs noticed. */
-  ms: number;
-}
-
-export interface NotedRun {
-  /** Every failure of the run belongs to an outage that is already logged. */
-  isKnown: boolean;
-  /** Outages that the run shows to be over. */
-  over: Outage[];
-}
-
 export type Outages = ReturnType<typeof createOutages>;
 
 export function createOutages() {
   const open = new Map<string, { sinceMs: number; jobs: Set<string> }>();
   return {
-    note({ job, failures, requests, nowMs }: EndedRun): NotedRun {
+    /**
+     * `isKnown`: every failure of the run belongs to an outage that is already logged. `over`: the outages that the run shows
+     * to be over, and how long each lasted, as far as runs noticed.
+     */
+    note({ job, failures, requests, nowMs }: EndedRun) {
       const met = new Set(failures.filter(isPassing).map(systemOf));
       const isKnown = failures.length > 0 && failures.every((each) => isPassing(each) && open.has(systemOf(each)));
-      const over: Outage[] = [];
+      const over: { system: string; ms: number }[] = [];
       for (const [system, { sinceMs, jobs }] of open) {
         const getsThrough = system === 'service' ? requests > 0 : jobs.has(job);
         if (met.has(system) || !getsThrough) continue;

@@ -26,21 +26,15 @@ const WORDS = {
     noun: ['plan', 'plans'],
     hint: 'npx roadbook outbox list shows them as partial, with the reasons.',
   },
-} as const;
+};
 
-export type PushIssueReason = keyof typeof WORDS;
-export const PUSH_ISSUE_REASONS = Object.keys(WORDS) as PushIssueReason[];
+const REASONS = Object.keys(WORDS) as (keyof typeof WORDS)[];
 
-export interface PushIssue {
-  reason: PushIssueReason;
-  entries: number;
-  text: string;
-  hint: string;
-}
+export type PushIssue = Awaited<ReturnType<typeof pushIssues>>[number];
 
-export async function pushIssues(engine: Engine, nowMs: number): Promise<PushIssue[]> {
+export async function pushIssues(engine: Engine, nowMs: number) {
   const counts = await engine.read((sql) => recentIssues(sql, FEED_KINDS, isoInstant(nowMs - DAY_MS)));
-  return PUSH_ISSUE_REASONS.flatMap((reason) => {
+  return REASONS.flatMap((reason) => {
     const entries = counts[reason];
     if (entries === 0) return [];
     const { what, noun, hint } = WORDS[reason];

@@ -23,18 +23,11 @@ const DIMENSIONS: Readonly<Record<Subject, Dimension>> = {
 /** Far below the number of values that any engine can bind in a statement. */
 const TITLES_PER_QUERY = 500;
 
-export interface Owners {
-  /** Null if no row of the dimension has the title, or several have it. */
-  ownerOf(title: string): number | null;
-  /** Several rows have the title, or may have it. */
-  isAmbiguous(title: string): boolean;
-  /** Certainly no row in the warehouse has the title. */
-  isUnknown(title: string): boolean;
-}
+export type Owners = Awaited<ReturnType<typeof ownersOf>>;
 
 type Lookup = Pick<Source, 'warehouse' | 'asStored'>;
 
-export async function ownersOf(subject: Subject, { warehouse, asStored }: Lookup): Promise<Owners> {
+export async function ownersOf(subject: Subject, { warehouse, asStored }: Lookup) {
   const { table, labels } = DIMENSIONS[subject];
   const owners = await idsByLabel(warehouse, table, labels);
   const candidates = (title: string) =>
@@ -44,9 +37,12 @@ export async function ownersOf(subject: Subject, { warehouse, asStored }: Lookup
       return stored === null ? null : owners.get(stored);
     });
   return {
-    ownerOf: (title) => candidates(title).find((owner) => typeof owner === 'number') ?? null,
-    isAmbiguous: (title) => candidates(title).includes(null),
-    isUnknown: (title) => candidates(title).every((owner) => owner === undefined),
+    /** Null if no row of the dimension has the title, or several have it. */
+    ownerOf: (title: string): number | null => candidates(title).find((owner) => typeof owner === 'number') ?? null,
+    /** Several rows have the title, or may have it. */
+    isAmbiguous: (title: string): boolean => candidates(title).includes(null),
+    /** Certainly no row in the warehouse has the title. */
+    isUnknown: (title: string): boolean => candidates(title).every((owner) => owner === undefined),
   };
 }
 
@@ -70,13 +66,8 @@ export async function unknownOwners(
   return { job: DIMENSIONS[subject].table.pulledBy ?? '', metAt };
 }
 
-export interface OwnedDay {
-  date: string;
-  owner: number;
-}
-
 /** Days since `since` with a row that has no owner, although its owner is known now. */
-export async function daysWithKnownOwner(subject: Subject, since: string, lookup: Lookup): Promise<OwnedDay[]> {
+export async function daysWithKnownOwner(subject: Subject, since: string, lookup: Lookup) {
   const rows: { day: string; title: string }[] = await lookup.warehouse.read((sql) =>
     sql(dailySummary.name)
       .whereNull(`${subject}_id`)
