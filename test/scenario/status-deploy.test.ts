@@ -16,6 +16,11 @@ interface Rule {
   annotations: { summary: string; description: string };
 }
 
+interface RuleTest {
+  alertname: string;
+  exp_alerts: unknown[];
+}
+
 const rules: Rule[] = parse(fileOf('prometheus-rules.yml')).groups.flatMap(({ rules: own }: { rules: Rule[] }) => own);
 const panels: { title: string; targets: { expr: string }[] }[] = JSON.parse(fileOf('grafana-dashboard.json')).panels;
 
@@ -59,6 +64,12 @@ describe('deploy', () => {
     const cwd = resolve(import.meta.dirname, '../../deploy');
     const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', 'prometheus-rules.test.yml'], { cwd });
     expect({ status, printed: `${stdout}${stderr}` }).toMatchObject({ status: 0 });
+  });
+
+  it('tests every rule', () => {
+    const { tests } = parse(fileOf('prometheus-rules.test.yml')) as { tests: { alert_rule_test: RuleTest[] }[] };
+    const firing = tests.flatMap(({ alert_rule_test }) => alert_rule_test.filter(({ exp_alerts }) => exp_alerts.length > 0));
+    expect(new Set(firing.map(({ alertname }) => alertname))).toEqual(new Set(rules.map(({ alert }) => alert)));
   });
 
   it('says for each alert what is wrong and how severe it is', () => {
