@@ -13,6 +13,7 @@ import { lazyResource } from '../core/lazy-resource.ts';
 import { createLog, type LogFormat, type LogLevel } from '../core/log.ts';
 import { createLogTail } from '../core/log-tail.ts';
 import { localPermits, type PermitSource } from '../core/rate/rate.ts';
+import { rereadMs } from '../core/reach-limits.ts';
 import { createRedactor } from '../core/text/redaction.ts';
 import { type Clock, isoInstant, systemClock } from '../core/time/clock.ts';
 import type { FeedKind } from '../erp/feed-kinds.ts';
@@ -94,14 +95,14 @@ export const tableJobs = (jobs: readonly NamedJob[], config: Pick<Config, 'jobs'
   jobs.flatMap(({ name, tables, scopes }) => {
     const options = config.jobs[name]?.options ?? {};
     const { counted = '%', vehicle, driver } = scopes?.(options) ?? {};
-    const lookbacks = [options.lookback, options.daily_lookback].filter((ms) => typeof ms === 'number');
+    const reread = rereadMs(options);
     return tables.map((table) => ({
       table_name: table.name,
       job: name,
       scopes: counted,
       vehicle_scope: vehicle ?? null,
       driver_scope: driver ?? null,
-      reread_seconds: lookbacks.length === 0 ? null : Math.max(...lookbacks) / 1_000,
+      reread_seconds: reread === undefined ? null : reread / 1_000,
     }));
   });
 

@@ -33,6 +33,7 @@ describe.each(engineCases)('bi_day_status on $name', (engineCase) => {
         driver_scope: null,
         reread_seconds: 86_400,
       },
+      { table_name: 'daily_summary', job: 'pull-daily-summaries', ...scopes, reread_seconds: 86_400 },
       { table_name: 'vehicle', job: 'pull-vehicles', ...scopes },
     ]);
     const statusOf = async (table: string, days: readonly number[]) => {
@@ -64,6 +65,9 @@ describe.each(engineCases)('bi_day_status on $name', (engineCase) => {
       ['hole', null, null, false],
       ['provisional', null, at(2), false],
     ]);
+    // Whatever the measured lag of the figures is: no run reads the day again.
+    await cover('pull-daily-summaries', 'all', at(-10), at(-1));
+    expect((await statusOf('daily_summary', [-3, -2])).map(([status]) => status)).toEqual(['final', 'provisional']);
   });
 
   it('shows a gap as a hole, and the days after it by themselves', async () => {

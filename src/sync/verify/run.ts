@@ -3,6 +3,7 @@
 // share of the calls is cut. A difference is repaired by storing what was read.
 import { Fatal, type RoadbookError } from '../../core/errors.ts';
 import { addCounts } from '../../core/glossary.ts';
+import { rereadMs } from '../../core/reach-limits.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { coverageOf, EVER, UNTIL_READ } from '../../warehouse/control/coverage.ts';
 import { storeVerified, type VerifiedDay } from '../../warehouse/control/verification.ts';
@@ -211,15 +212,10 @@ async function verifiedJobs(context: PreviewContext): Promise<Verified[]> {
 }
 
 /** How far back the job reads again, and its options with everything unsettled, so that settled records are read too. */
-function reachOf(options: Record<string, unknown>, now: number) {
-  const durations = [options.lookback, options.daily_lookback, options.settle].filter(
-    (each) => typeof each === 'number',
-  );
-  return {
-    lookbackMs: Math.max(0, ...durations),
-    options: 'settle' in options ? { ...options, settle: now } : options,
-  };
-}
+const reachOf = (options: Record<string, unknown>, now: number) => ({
+  lookbackMs: rereadMs(options) ?? 0,
+  options: 'settle' in options ? { ...options, settle: now } : options,
+});
 
 const verifyOptions = ({ options }: Pick<PreviewContext, 'options'>) => options as unknown as VerifyOptions;
 

@@ -16,7 +16,9 @@ export const tableJob = controlTable({
     driver_scope: text(
       'The scope of the drivers of one vehicle, `%` for its id; null if the job does not read by driver.',
     ),
-    reread_seconds: integer('How long after its end the job still reads a day again; null if it does not read days.'),
+    reread_seconds: integer(
+      'Seconds after its end in which the job still reads a day again; null if it does not read days.',
+    ),
   },
 });
 

@@ -3,18 +3,10 @@
 import { isUnread } from '../queries/unread-vehicles.ts';
 import type { Dialect } from '../schema/dialect.ts';
 import { boolean, date, instant, text, view } from '../schema/view.ts';
-import { arrivalLag } from './shared/day-figures.ts';
 
 /** The tables whose records belong to a day. Tables of their parts, such as route_point, are read with them. */
 const FACT_TABLES = ['checklist', 'daily_summary', 'event', 'itinerary', 'route_plan'];
 const DAYS = 400;
-
-/** The driver's or the vehicle's figures, whichever change for longer; the same lag as in the views of vehicle and driver days. */
-function reread(dialect: Dialect): string {
-  const [vehicle, driver] = [arrivalLag('vehicle', dialect), arrivalLag('driver', dialect)];
-  return `(case when filler.table_name <> 'daily_summary' then coalesce(filler.reread_seconds, 0)
-      when ${vehicle} > ${driver} then ${vehicle} else ${driver} end)`;
-}
 
 /** Since when a vehicle is known that was not read yet, or whose drivers were not read yet. */
 const UNREAD_SINCE = `(select min(vehicle._first_seen_at) from vehicle
@@ -34,7 +26,8 @@ from (
     count(case when read.end_at < calendar.end_at and history.until > read.end_at then 1 end) as gaps
   from local_day as calendar
   cross join (
-    select filler.table_name, filler.job, filler.scopes, ${UNREAD_SINCE} as unread_since, ${reread(dialect)} as reread
+    select filler.table_name, filler.job, filler.scopes, ${UNREAD_SINCE} as unread_since,
+      coalesce(filler.reread_seconds, 0) as reread
     from table_job as filler where filler.table_name in (${FACT_TABLES.map((name) => `'${name}'`).join(', ')})
     group by filler.table_name, filler.job, filler.scopes, filler.vehicle_scope, filler.driver_scope,
       filler.reread_seconds) as filler
