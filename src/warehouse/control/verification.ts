@@ -7,6 +7,7 @@ export const syncVerification = controlTable({
   name: 'sync_verification',
   meaning: 'Results of verifications: the rows of a sample of days, read again and compared with the warehouse.',
   key: ['run_id', 'table_name', 'day', 'state'],
+  retentionBy: 'verified_at',
   columns: {
     run_id: text('The run that compared the rows.'),
     table_name: text('Name of the table.'),
