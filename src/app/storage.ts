@@ -6,7 +6,7 @@ import type { Config } from '../config/schema.ts';
 import { lazyResource } from '../core/lazy-resource.ts';
 import type { Log } from '../core/log.ts';
 import type { Clock } from '../core/time/clock.ts';
-import { fillProofRules, fillTableJobs, type TableJob } from '../warehouse/control/config-tables.ts';
+import { fillProofRules, fillStopRules, fillTableJobs, type TableJob } from '../warehouse/control/config-tables.ts';
 import { createLeaseManager } from '../warehouse/control/leases.ts';
 import { createHeartbeat, type SliceMeter } from '../warehouse/control/processes.ts';
 import type { Engine, EngineKind } from '../warehouse/engine.ts';
@@ -36,6 +36,7 @@ export function createStorage({ loaded, tableJobs, clock, log, version, slices }
     await fillLocalTime(engine, config.timezone, clock.now());
     await fillTableJobs(engine, tableJobs(config));
     await fillProofRules(engine, config.proof);
+    await fillStopRules(engine, config.stops);
   }
 
   const warehouse = lazyResource(

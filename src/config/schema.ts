@@ -10,6 +10,7 @@ import { scaleSection } from './sections/scale.ts';
 import { section } from './sections/section.ts';
 import { serviceSection } from './sections/service.ts';
 import { alertsSection, statusSection } from './sections/status.ts';
+import { stopsSection } from './sections/stops.ts';
 import { timeZone } from './sections/time-zone.ts';
 import { type WarehouseSettings, warehouseSection } from './sections/warehouse.ts';
 
@@ -48,6 +49,7 @@ export interface Config {
   privacy: PrivacySettings;
   /** Which evidence an executed stop must have. */
   proof: z.output<typeof proofSection>;
+  stops: z.output<typeof stopsSection>;
   scale: z.output<typeof scaleSection>;
   status: z.output<typeof statusSection>;
   alerts: z.output<typeof alertsSection>;
@@ -65,6 +67,7 @@ export function configSchema(dependencies: ConfigDeclarations): z.ZodType<Config
     erp: erpSection,
     privacy: privacySection(dependencies.personal),
     proof: proofSection,
+    stops: stopsSection,
     scale: scaleSection,
     status: statusSection,
     alerts: alertsSection,

@@ -1,5 +1,7 @@
 // How long the queries of a dashboard take on a large warehouse, on each engine, and whether they read a whole fact table:
 // the recipes of the cookbook with literal days, and the questions that BI asks most of events.
+
+import { fillStopRules } from '../../src/warehouse/control/config-tables.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { tables } from '../../src/warehouse/schema/catalog.ts';
@@ -96,6 +98,7 @@ async function filled(place: EnginePlace, events: number): Promise<Engine> {
   const engine = await place.open();
   await bringSchemaUpToDate(engine);
   await fillLocalTime(engine, 'America/Sao_Paulo', Date.parse(`${TODAY}T15:00:00.000Z`));
+  await fillStopRules(engine, { lateAfterMs: 900_000 });
   await loadFleet(engine, events, TWO_YEARS);
   await createLateIndexes(engine, tables);
   await engine.upkeep();

@@ -1,6 +1,6 @@
 // bi_delivery and bi_route_plan on hand-made plans: every expected value is written out, none computed.
 import { afterAll, describe, expect, it } from 'vitest';
-import { fillProofRules } from '../../src/warehouse/control/config-tables.ts';
+import { fillProofRules, fillStopRules } from '../../src/warehouse/control/config-tables.ts';
 import { missingProof } from '../../src/warehouse/queries/missing-proof.ts';
 import { checklist } from '../../src/warehouse/tables/checklist.ts';
 import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
@@ -78,8 +78,8 @@ async function loadPlans(place: ViewPlace): Promise<void> {
     },
   ]);
   await place.load(routePointItem, [
-    { route_point_id: 11, position: 0, external_code: 'a', value: 10.5, quantity: 2 },
-    { route_point_id: 11, position: 1, external_code: 'b', value: 1, quantity: 3 },
+    { route_point_id: 11, position: 0, external_code: 'a', value: 0.1, quantity: 2 },
+    { route_point_id: 11, position: 1, external_code: 'b', value: 0.2, quantity: 3 },
   ]);
 }
 
@@ -108,6 +108,18 @@ describe.each(engineCases)('the views of deliveries on $name', (engineCase) => {
     ]);
   });
 
+  it('judge lateness by the tolerance in the configuration', async () => {
+    const place = await openViews(engineCase);
+    await loadPlans(place);
+    const onTime = async () =>
+      (await place.rows('bi_delivery', ['stop_id', 'is_on_time'], 'is_on_time')).map(([id]) => id);
+    const plan = () => place.rows('bi_route_plan', ['stops_on_time', 'stops_late'], 'plan_id = 1');
+    await fillStopRules(place.engine, { lateAfterMs: 539_000 });
+    expect([await onTime(), await plan()]).toEqual([[10], [[0, 2]]]);
+    await fillStopRules(place.engine, { lateAfterMs: 5_400_000 });
+    expect([await onTime(), await plan()]).toEqual([[10, 11, 13], [[2, 0]]]);
+  });
+
   it('show outcome, attempts, reason and evidence', async () => {
     const place = await openViews(engineCase);
     await loadPlans(place);
@@ -131,7 +143,7 @@ describe.each(engineCases)('the views of deliveries on $name', (engineCase) => {
     const telephone = 'Confirmed by telephone';
     expect(await place.rows('bi_delivery', columns)).toEqual([
       [10, 'Performed', true, false, false, 1, true, null, null, false, false, true, 0, null, null],
-      [11, 'Delivered', true, false, false, 1, true, null, null, true, true, true, 2, 5, 11.5],
+      [11, 'Delivered', true, false, false, 1, true, null, null, true, true, true, 2, 5, 0.3],
       [12, 'Returned', false, true, false, 1, false, 'Customer absent', null, false, false, false, 0, null, null],
       [13, 'Delivered', true, false, false, 2, false, null, null, false, false, false, 0, null, null],
       [14, 'Performed manually', true, false, false, 1, true, null, telephone, false, false, false, 0, null, null],

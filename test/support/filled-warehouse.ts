@@ -6,7 +6,7 @@ import { loadJobs, tableJobs } from '../../src/app/app.ts';
 import type { Feed } from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';
 import { dropSamplePlans } from '../../src/sync/push/sample-drop.ts';
-import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
+import { fillStopRules, fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
@@ -36,6 +36,7 @@ export async function fillWarehouse({ make }: EngineCase): Promise<FilledWarehou
   const engine = await place.open();
   await bringSchemaUpToDate(engine);
   await fillLocalTime(engine, ZONE, Date.parse(FILLED_AT));
+  await fillStopRules(engine, { lateAfterMs: 900_000 });
   const jobs = await loadJobs();
   const options = (name: string) => jobs.find((job) => job.name === name)?.options.parse({}) ?? {};
   const settings = Object.fromEntries(jobs.map(({ name }) => [name, { options: options(name) }]));

@@ -1,6 +1,7 @@
 // A warehouse for the tests of views: records go in through the product's own loader, rows come out as plain values
 // that are the same for every engine. Schema and local time are made once for each engine and zone; a test has a copy.
 import { afterAll, onTestFinished } from 'vitest';
+import { fillStopRules } from '../../src/warehouse/control/config-tables.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { rowMapping } from '../../src/warehouse/load/row-mapping.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
@@ -34,6 +35,7 @@ async function makeReady({ make }: EngineCase, zone: string): Promise<EnginePlac
   const engine = await place.open();
   await bringSchemaUpToDate(engine);
   await fillLocalTime(engine, zone, Date.parse('2026-03-20T00:00:00.000Z'));
+  await fillStopRules(engine, { lateAfterMs: 900_000 });
   await engine.close();
   return place;
 }

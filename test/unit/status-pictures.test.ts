@@ -9,6 +9,7 @@ import type { DayStop } from '../../src/warehouse/queries/delivery-day.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 
 const at = (time: string): string => `2026-03-10T${time}:00.000Z`;
+const rule = (now: string) => ({ nowMs: Date.parse(now), lateAfterMs: 900_000 });
 const period = { from: at('03:00'), to: '2026-03-11T03:00:00.000Z' };
 
 const stop = (change: Partial<DayStop>): DayStop => ({
@@ -30,7 +31,7 @@ describe('the day chart', () => {
       stop({ status: 'M', changed_at: at('13:00') }),
       stop({}),
     ];
-    const { at: ends, states, done } = dayChart(stops, period, Date.parse(at('14:15')));
+    const { at: ends, states, done } = dayChart(stops, period, rule(at('14:15')));
     expect(ends).toHaveLength(23);
     for (const n of ends.keys()) {
       expect(Object.values(states).reduce((sum, counts) => sum + (counts[n] ?? 0), 0)).toBe(4);
@@ -42,11 +43,11 @@ describe('the day chart', () => {
 
   it('counts a stop whose change was read days later as done on its own day', () => {
     const stops = [stop({ status: 'M', changed_at: '2026-03-14T09:00:00.000Z' }), stop({})];
-    const { states, done } = dayChart(stops, period, Date.parse('2026-03-15T09:00:00.000Z'));
+    const { states, done } = dayChart(stops, period, rule('2026-03-15T09:00:00.000Z'));
     expect([done.at(-1), states.M?.at(-1), states.open?.at(-1)]).toEqual([1, 1, 1]);
   });
 
-  it('counts a stop as late that is done late or still open, but not one that the office recorded', () => {
+  it('counts a stop as late that is done late or still open, but not one that was returned or that the office recorded', () => {
     const scheduled = at('10:00');
     const stops = [
       stop({ id: 1, status: 'E', time_scheduled: scheduled, executed_at: at('10:14') }),
@@ -54,8 +55,9 @@ describe('the day chart', () => {
       stop({ id: 3, time_scheduled: scheduled }),
       stop({ id: 4, status: 'M', time_scheduled: scheduled, executed_at: at('13:00') }),
       stop({ id: 5, time_scheduled: at('15:00') }),
+      stop({ id: 6, status: 'D', time_scheduled: scheduled, executed_at: at('13:00') }),
     ];
-    const { late, lateCount } = dayChart(stops, period, Date.parse(at('12:00')));
+    const { late, lateCount } = dayChart(stops, period, rule(at('12:00')));
     expect(late.map(({ id, late_seconds }) => [id, late_seconds])).toEqual([
       [3, 7_200],
       [2, 1_200],

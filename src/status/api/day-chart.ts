@@ -1,9 +1,7 @@
 // Turns the stops of a day into its charts: stops by state at each half hour, planned against done, and late stops. Pure.
-import { LATE_AFTER_S } from '../../core/late-after.ts';
 import type { DayStop } from '../../warehouse/queries/delivery-day.ts';
 
 const BIN_MS = 1_800_000;
-export const LATE_MS = LATE_AFTER_S * 1_000;
 const MOST_LATE = 100;
 
 /**
@@ -15,7 +13,14 @@ function doneAt({ status, executed_at, changed_at }: DayStop, toMs: number): num
   return status === null || status === 'P' ? undefined : Math.min(Date.parse(changed_at), toMs - 1);
 }
 
-export function dayChart(stops: readonly DayStop[], period: { from: string; to: string }, nowMs: number) {
+/** When stops are judged, and how long after its planned time a stop is late. */
+export interface LateRule {
+  nowMs: number;
+  lateAfterMs: number;
+}
+
+export function dayChart(stops: readonly DayStop[], period: { from: string; to: string }, rule: LateRule) {
+  const { nowMs } = rule;
   const fromMs = Date.parse(period.from);
   const toMs = Date.parse(period.to);
   const ends = binEnds(fromMs, toMs);
@@ -32,7 +37,7 @@ export function dayChart(stops: readonly DayStop[], period: { from: string; to: 
     ...Object.fromEntries(byState.map(([status, some]) => [status, growthSoFar(some)])),
     open: allDone.map((count) => stops.length - count),
   };
-  const late = lateStops(stops, nowMs);
+  const late = lateStops(stops, rule);
   return {
     /** Ends of the half hours, in epoch seconds, up to now. */
     at: ends.slice(0, past).map(toSeconds),
@@ -75,23 +80,23 @@ const countByValue = (words: readonly string[]): Record<string, number> =>
   );
 
 /**
- * How late a stop is, in ms; null if it is not late. Stops that the office recorded by hand (M) are left out: their time is
- * not that of the visit.
+ * How late a stop is, in ms; null if it is not late. As in is_on_time of bi_delivery, stops that the office recorded by
+ * hand (M) and returned ones (D) are left out: there is no time of the visit, or nothing was delivered.
  */
-export function lateness({ status, time_scheduled, executed_at }: DayStop, nowMs: number): number | null {
-  if (time_scheduled === null || status === 'M') return null;
+export function lateness({ status, time_scheduled, executed_at }: DayStop, rule: LateRule): number | null {
+  if (time_scheduled === null || status === 'M' || status === 'D') return null;
   const isOpen = status === null || status === 'P';
   if (executed_at === null && !isOpen) return null;
-  const endMs = executed_at === null ? nowMs : Date.parse(executed_at);
+  const endMs = executed_at === null ? rule.nowMs : Date.parse(executed_at);
   const lateMs = endMs - Date.parse(time_scheduled);
-  return lateMs <= LATE_MS ? null : lateMs;
+  return lateMs <= rule.lateAfterMs ? null : lateMs;
 }
 
 /** The latest first. */
-function lateStops(stops: readonly DayStop[], nowMs: number) {
+function lateStops(stops: readonly DayStop[], rule: LateRule) {
   return stops
     .flatMap((stop) => {
-      const lateMs = lateness(stop, nowMs);
+      const lateMs = lateness(stop, rule);
       if (lateMs === null) return [];
       const { changed_at: _, ...shown } = stop;
       return [{ ...shown, time_scheduled: stop.time_scheduled ?? '', late_seconds: Math.round(lateMs / 1_000) }];

@@ -1,7 +1,7 @@
 // The plans of a local day, one row each: what the ERP offered and what the service has of it. Pure.
 import { reasonsOf } from '../../warehouse/outbox/entry.ts';
 import type { DayStop, EntryOfDay, PlanOfDay } from '../../warehouse/queries/delivery-day.ts';
-import { lateness } from './day-chart.ts';
+import { type LateRule, lateness } from './day-chart.ts';
 
 /** `received`: not sent yet; `in`: at the service; `foreign`: at the service, and not offered by the ERP. */
 const STEPS = {
@@ -19,12 +19,12 @@ export interface BothSides {
   stops: readonly DayStop[];
 }
 
-export function dayPlanRows({ entries, plans, stops }: BothSides, nowMs: number) {
+export function dayPlanRows({ entries, plans, stops }: BothSides, rule: LateRule) {
   const byId = new Map(plans.map((plan) => [plan.id, plan]));
   const byPlan = Map.groupBy(stops, ({ route_plan_id }) => route_plan_id);
   const owned = new Set(entries.map(({ remote_id }) => remote_id));
   const shownPlan = (plan: PlanOfDay | undefined) =>
-    plan === undefined ? null : { ...plan, ...progress(byPlan.get(plan.id) ?? [], nowMs) };
+    plan === undefined ? null : { ...plan, ...progress(byPlan.get(plan.id) ?? [], rule) };
   const rows = [
     ...entries.map((entry) => ({
       code: entry.external_code as string | null,
@@ -50,9 +50,9 @@ export function dayPlanRows({ entries, plans, stops }: BothSides, nowMs: number)
 const DONE: readonly (string | null)[] = ['R', 'E', 'M'];
 
 /** Of the stops at customers. */
-const progress = (stops: readonly DayStop[], nowMs: number) => ({
+const progress = (stops: readonly DayStop[], rule: LateRule) => ({
   stops: stops.length,
   stops_done: stops.filter(({ status }) => DONE.includes(status)).length,
   stops_returned: stops.filter(({ status }) => status === 'D').length,
-  stops_late: stops.filter((stop) => lateness(stop, nowMs) !== null).length,
+  stops_late: stops.filter((stop) => lateness(stop, rule) !== null).length,
 });

@@ -15,7 +15,7 @@ import {
 } from '../../warehouse/queries/delivery-day.ts';
 import { tableFreshnessOf } from '../health/status-document.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
-import { dayChart, LATE_MS } from './day-chart.ts';
+import { dayChart, type LateRule } from './day-chart.ts';
 import { dayPlanRows } from './day-plans.ts';
 import { knownDay, query } from './page-query.ts';
 
@@ -29,6 +29,7 @@ type TodayApiDependencies = Pick<StatusServerDependencies, 'engine' | 'clock' | 
 
 export function today({ engine, clock, running, jobs }: TodayApiDependencies): Hono {
   const app = new Hono();
+  const lateRule = (): LateRule => ({ nowMs: clock.now(), ...running().config.stops });
 
   app.get('/today', async (c) => {
     const { timezone } = running().config;
@@ -54,8 +55,8 @@ export function today({ engine, clock, running, jobs }: TodayApiDependencies): H
       },
       plans,
       stops: stops.length,
-      late_after_seconds: LATE_MS / 1_000,
-      picture: dayChart(stops, period, clock.now()),
+      late_after_seconds: lateRule().lateAfterMs / 1_000,
+      picture: dayChart(stops, period, lateRule()),
       events: events.toSorted((a, b) => b.n - a.n),
       vehicles: { day: summaryDay, rows: await vehicleDays(engine, summaryDay, MOST_VEHICLES) },
     });
@@ -64,12 +65,12 @@ export function today({ engine, clock, running, jobs }: TodayApiDependencies): H
   app.get('/day', async (c) => {
     const { config } = running();
     const { day } = query(c, { day: knownDay.default(localDate(clock.now(), config.timezone)) });
-    const rows = dayPlanRows(await plansOnBothSides(engine, periodOf(day, config.timezone)), clock.now());
+    const rows = dayPlanRows(await plansOnBothSides(engine, periodOf(day, config.timezone)), lateRule());
     const { freshAt } = await tableFreshnessOf('route_plan', { config, jobs, engine });
     return c.json({
       day,
       timezone: config.timezone,
-      late_after_seconds: LATE_MS / 1_000,
+      late_after_seconds: config.stops.lateAfterMs / 1_000,
       /** Until when the service was read; null if it was not read yet. */
       read_until: freshAt,
       steps: Object.fromEntries(

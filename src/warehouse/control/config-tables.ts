@@ -32,6 +32,15 @@ export const proofRule = controlTable({
   },
 });
 
+export const stopRule = controlTable({
+  name: 'stop_rule',
+  meaning: 'When a stop is late, from `stops` in the configuration; one row.',
+  key: ['late_after_seconds'],
+  columns: {
+    late_after_seconds: integer('Seconds after its planned time from which a stop is late.'),
+  },
+});
+
 export type TableJob = Record<'table_name' | 'job' | 'scopes', string> &
   Record<'vehicle_scope' | 'driver_scope', string | null> & { reread_seconds?: number | null };
 
@@ -50,6 +59,9 @@ export const fillProofRules = (engine: Engine, { picture, signature, checklists 
     ...(signature ? [{ evidence: 'signature', form_name: '' }] : []),
     ...[...new Set(checklists)].map((form_name) => ({ evidence: 'checklist', form_name })),
   ]);
+
+export const fillStopRules = (engine: Engine, { lateAfterMs }: { lateAfterMs: number }): Promise<void> =>
+  fill(engine, stopRule, [{ late_after_seconds: Math.round(lateAfterMs / 1_000) }]);
 
 async function fill({ read, write }: Engine, { name, columns }: Table, wanted: readonly Record<string, unknown>[]) {
   const names = columns.map((column) => column.name);

@@ -1,6 +1,5 @@
 // SQL shared by the views of stops and plans: which execution counts, and what a stop's status means. In the queries,
 // `point` is the stop and `done` its latest execution.
-import { LATE_AFTER_S } from '../../../core/late-after.ts';
 import type { Dialect } from '../../schema/dialect.ts';
 
 /** An execution without a time counts as the earliest. */
@@ -24,9 +23,13 @@ export const isCustomerStop = (point: string): string =>
 /** The office records a manual outcome later, so its time is not the time of the visit. */
 export const wasOnSite = (point: string): string => `coalesce(${point}.status, '') <> 'M'`;
 
-/** Null if there is nothing to compare, and for a returned stop: nothing was delivered on time or late. */
+/**
+ * Null if there is nothing to compare, and for a returned stop: nothing was delivered on time or late. The tolerance is
+ * `stops.late_after` in the configuration.
+ */
 export const isOnTime = (point: string, done: string, { secondsBetween }: Dialect): string =>
   `(case when ${wasOnSite(point)} and coalesce(${point}.status, '') <> 'D'
-    then ${secondsBetween(`${point}.time_scheduled`, `${done}.return_date`)} <= ${LATE_AFTER_S} end)`;
+    then ${secondsBetween(`${point}.time_scheduled`, `${done}.return_date`)}
+      <= (select max(rule.late_after_seconds) from stop_rule as rule) end)`;
 
 export const DONE = `('R', 'E', 'M')`;
