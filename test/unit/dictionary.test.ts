@@ -32,6 +32,22 @@ describe('the dictionary', () => {
     }
   });
 
+  it('names the unit of every quantity, or says that the service does not', () => {
+    const quantity =
+      /distance|speed|duration|hodometer|hourimeter|temperature|fuel|weight|volume|radius|latitude|longitude|capacity|quantity|_time|rpm|seconds|metres|hours|bytes|value/;
+    const noQuantity = /^count|_count$|_on_time$/;
+    const unit =
+      /degrees|metres|seconds|hours|bytes|revolutions per minute|unit of the figure|(?:unit|currency) not stated by the service/i;
+    const named = entries.flatMap(({ name, columns }) =>
+      columns
+        .filter(({ name: column, type }) => ['integer', 'real'].includes(type) && quantity.test(column))
+        .filter(({ name: column }) => !noQuantity.test(column))
+        .map(({ name: column, meaning }) => ({ column: `${name}.${column}`, meaning })),
+    );
+    expect(named.length).toBeGreaterThan(50);
+    expect(named.filter(({ meaning }) => !unit.test(meaning))).toEqual([]);
+  });
+
   it('names the call and the field of each column that the service sends, and neither for other columns', () => {
     expect(entry('event')?.call).toBe('GET /event/');
     expect(columnsOf('event').vehicle_id?.source).toBe('vehicle.id');

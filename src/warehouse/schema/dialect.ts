@@ -11,4 +11,6 @@ export interface Dialect {
   localTime(at: string, offset: string): string;
   localDay(at: string, offset: string): string;
   localHour(at: string, offset: string): string;
+  /** A sum of money without the error of adding floating-point numbers. */
+  roundedToCents(amount: string): string;
 }

@@ -11,8 +11,8 @@ export const routePointExecution = baseTable({
   columns: {
     id: integer('Identifier given by the service.'),
     route_point_id: integer('Point that was executed.', { required: true, added: true }),
-    latitude: real('Latitude of the execution.'),
-    longitude: real('Longitude of the execution.'),
+    latitude: real('Latitude of the execution in degrees.'),
+    longitude: real('Longitude of the execution in degrees.'),
     return_date: instant('When the point was executed or returned.'),
     pictures: text('Name of the picture.'),
     signature_img: text('Name of the signature image.'),

@@ -12,9 +12,9 @@ export const routePointItem = baseTable({
     route_point_id: integer('Point that the item belongs to.', { added: true }),
     position: integer('Position in the list of the point, from 0.', { added: true }),
     external_code: text('Value used for load checking.'),
-    value: real('Total value.'),
+    value: real('Total value, a floating-point number: round sums to cents; currency not stated by the service.'),
     description: text('Description.'),
-    quantity: real('Quantity.'),
-    capacity: integer('Capacity that the item needs.'),
+    quantity: real('Quantity; unit not stated by the service.'),
+    capacity: integer('Capacity that the item needs; unit not stated by the service.'),
   },
 });

@@ -67,7 +67,7 @@ export const biDelivery = view({
         `case when ${wasOnSite('point')} then ${secondsBetween('point.time_scheduled', 'done.return_date')} end`,
     ),
     is_on_time: boolean(
-      'True if the stop was executed at most 15 minutes later than planned; null if late_by_seconds is null or the stop was returned.',
+      'True if the stop was executed at most `stops.late_after` (default 15 minutes) later than planned; null if late_by_seconds is null or the stop was returned.',
       (dialect) => isOnTime('point', 'done', dialect),
     ),
     is_overdue: boolean(
@@ -118,8 +118,11 @@ export const biDelivery = view({
       or coalesce(done.hodometer_picture, '') <> '')`,
     ),
     item_count: integer('Number of items of the stop.', items('count(*)')),
-    item_quantity: real('Quantity of all items.', items('sum(item.quantity)')),
-    item_value: real('Value of all items.', items('sum(item.value)')),
+    item_quantity: real('Quantity of all items; unit not stated by the service.', items('sum(item.quantity)')),
+    item_value: real(
+      'Value of all items, rounded to cents; currency not stated by the service.',
+      ({ roundedToCents }) => items(roundedToCents('sum(item.value)')),
+    ),
   },
   from: `
 from route_point as point

@@ -33,6 +33,7 @@ export const dialect: Dialect = {
   localTime: (at, offset) => `date_trunc('second', ${wall(at, offset)})`,
   localDay: (at, offset) => `cast(${wall(at, offset)} as date)`,
   localHour: (at, offset) => `cast(extract(hour from ${wall(at, offset)}) as bigint)`,
+  roundedToCents: (amount) => `cast(round(cast(${amount} as numeric), 2) as double precision)`,
 };
 
 /** Control tables store JSON unchanged: a quarantined record may contain what jsonb rejects. */

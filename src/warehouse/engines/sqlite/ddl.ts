@@ -24,6 +24,7 @@ const dialect: Dialect = {
   localTime: (at, offset) => shifted('%Y-%m-%d %H:%M:%S', at, offset),
   localDay: (at, offset) => shifted('%Y-%m-%d', at, offset),
   localHour: (at, offset) => `cast(${shifted('%H', at, offset)} as integer)`,
+  roundedToCents: (amount) => `round(${amount}, 2)`,
 };
 
 const columnDefinition = (column: Column): string =>

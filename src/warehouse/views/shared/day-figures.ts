@@ -19,7 +19,7 @@ const lastRead = (scope: string): string => `(
     where ${scope})`;
 
 /** Seconds after the end of a day within which 99 of 100 rows had their last change. */
-export function arrivalLag(subject: string, { secondsBetween, addSeconds }: Dialect): string {
+function arrivalLag(subject: string, { secondsBetween, addSeconds }: Dialect): string {
   const latest = lastRead('true');
   const late = secondsBetween('watched_day.end_at', 'watched._changed_at');
   // The bound on the day is for the index; the ends of the days decide.
@@ -45,12 +45,21 @@ export const fullDayRead = (scope = 'true'): string => lastRead(`${scope} and ${
 
 export const dayFigures = (subject: 'vehicle' | 'driver', reading: string): Record<string, ViewColumnDraft> => ({
   trips: real('Trips.', 'summary.count_travel'),
-  distance: real('Distance travelled, in the unit of the service.', 'summary.total_distance'),
-  distance_out_of_hours: real('Distance travelled out of working hours.', 'summary.total_distance_out_of_work'),
-  moving_time: real('Time in movement, in the unit of the service.', 'summary.total_time_in_moviment'),
-  ignition_on_time: real('Time with the ignition on.', 'summary.total_time_in_ignition_on'),
-  ignition_off_time: real('Time with the ignition off.', 'summary.total_time_in_ignition_off'),
-  idle_time: real('Time with the ignition on and no movement.', IDLE),
+  distance: real('Distance travelled; unit not stated by the service.', 'summary.total_distance'),
+  distance_out_of_hours: real(
+    'Distance travelled out of working hours; unit not stated by the service.',
+    'summary.total_distance_out_of_work',
+  ),
+  moving_time: real('Time in movement; unit not stated by the service.', 'summary.total_time_in_moviment'),
+  ignition_on_time: real(
+    'Time with the ignition on; unit not stated by the service.',
+    'summary.total_time_in_ignition_on',
+  ),
+  ignition_off_time: real(
+    'Time with the ignition off; unit not stated by the service.',
+    'summary.total_time_in_ignition_off',
+  ),
+  idle_time: real('Time with the ignition on and no movement; unit not stated by the service.', IDLE),
   utilisation: real(
     'Share of the day in movement, 0 to 1: moving_time of ignition_on_time and ignition_off_time.',
     `summary.total_time_in_moviment
@@ -61,12 +70,18 @@ export const dayFigures = (subject: 'vehicle' | 'driver', reading: string): Reco
     `(${IDLE}) / nullif(summary.total_time_in_ignition_on, 0)`,
   ),
   speeding_count: real('Times above the speed limit.', 'summary.count_high_speed'),
-  speeding_time: real('Time above the speed limit.', 'summary.total_time_in_high_speed'),
+  speeding_time: real(
+    'Time above the speed limit; unit not stated by the service.',
+    'summary.total_time_in_high_speed',
+  ),
   out_of_hours_count: real('Times out of working hours.', 'summary.count_out_of_work'),
-  out_of_hours_time: real('Time out of working hours.', 'summary.total_time_out_of_work'),
-  high_rpm_time: real('Time at high engine speed.', 'summary.total_time_rpm_high'),
-  top_speed: real('Highest speed.', 'summary.speed_max'),
-  average_speed: real('Average speed.', 'summary.speed_average'),
+  out_of_hours_time: real(
+    'Time out of working hours; unit not stated by the service.',
+    'summary.total_time_out_of_work',
+  ),
+  high_rpm_time: real('Time at high engine speed; unit not stated by the service.', 'summary.total_time_rpm_high'),
+  top_speed: real('Highest speed; unit not stated by the service.', 'summary.speed_max'),
+  average_speed: real('Average speed; unit not stated by the service.', 'summary.speed_average'),
   recalculations: integer(
     'Number of figures of the day that the service changed after the first read.',
     `(select count(*) from daily_summary_revision as revision
@@ -74,7 +89,7 @@ export const dayFigures = (subject: 'vehicle' | 'driver', reading: string): Reco
   ),
   changed_at: instant('When a figure of the day last changed, UTC.', 'summary._changed_at'),
   arrival_lag_seconds: integer(
-    'How long after its end a day still changes, measured as the 99th percentile of observed days; three days until enough are measured.',
+    'Seconds after its end in which a day still changes, measured as the 99th percentile of observed days; three days until enough are measured.',
     (dialect) => arrivalLag(subject, dialect),
   ),
   is_final: boolean(
