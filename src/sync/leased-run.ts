@@ -63,6 +63,6 @@ const withLeaseCheck = (fleet: Fleet, { check }: HeldLease): Fleet => ({
   call: (endpoint, request, context) =>
     fleet.call(endpoint, request, {
       ...context,
-      beforeSend: endpoint.kind === 'write' ? check : undefined,
+      ...(endpoint.kind === 'write' && { beforeSend: check }),
     }),
 });

@@ -1,9 +1,11 @@
 // Verification on a month of a small fleet, on every engine: an untouched warehouse is equal to the service, and whatever
 // is corrupted, deleted, invented or hidden by hand is found, named and repaired.
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { tableDrift, type VerifiedDay, verifiedBy } from '../../src/warehouse/control/verification.ts';
 import { drive } from '../scenario/fleet-setup.ts';
 import { engineCases } from '../support/engines.ts';
+import { leaseManagerOn } from '../support/lease-manager.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
 
@@ -28,7 +30,7 @@ async function verify(rig: Rig, options: Record<string, unknown> = {}) {
   // Run ids sort by time.
   await rig.clock.advance(1_000);
   const before = requests(rig);
-  const everything = { sample: 10_000, max_calls: 100_000, repair: false, days: '5d' };
+  const everything = { sample: 10_000, max_calls: 100_000, repair: false, days: '5d', probe: false };
   const run = await drive(rig.clock, rig.run('verify-warehouse', { ...everything, ...options }));
   return { run, rows: await verifiedBy(rig.engine, run.run_id), requests: requests(rig) - before };
 }
@@ -128,6 +130,10 @@ describe.each(engineCases)('verification on $name', ({ name }) => {
       const expected = await damage(rig);
       const found = await verify(rig);
       expect(wrong(found.rows)).toEqual(expected.map((row) => ({ ...row, repaired: 0 })));
+      const verdicts = `select table_name, verdict from bi_verification where run_id = '${found.run.run_id}' and verdict <> 'equal'`;
+      expect(await rig.rows(`${verdicts} order by table_name`)).toEqual(
+        expected.map(({ table_name, state }) => ({ table_name, verdict: state === 'final' ? 'drift' : 'late' })),
+      );
       expect((await tableDrift(rig.engine)).filter(({ drifted }) => drifted > 0)).toMatchObject([
         { table: 'checklist_answer', drifted: 1 },
         { table: 'event', drifted: 3 },
@@ -156,4 +162,15 @@ describe.each(engineCases)('verification on $name', ({ name }) => {
       await rig.close();
     }
   });
+});
+
+it('makes no more calls than allowed where they are retried, also under a lease', async () => {
+  const rig = await makeRig({ startAt: NOW, sandbox: { vehicles: 2, churn: false } });
+  onTestFinished(() => rig.close());
+  rig.dependencies.leases = leaseManagerOn(rig.engine, { clock: systemClock, log: rig.dependencies.log });
+  expect((await drive(rig.clock, rig.run('pull-vehicles'))).status).toBe('ok');
+  const fault = { call: 'vehicles', fault: '500' };
+  await fetch(`${rig.sandbox.url}/_sandbox/faults`, { method: 'POST', body: JSON.stringify(fault) });
+  const { requests, run } = await verify(rig, { tables: ['vehicle'], max_calls: 3 });
+  expect([requests, run.requests]).toEqual([3, 3]);
 });

@@ -3,6 +3,7 @@
 // sent at once.
 import { Fatal } from '../../core/errors.ts';
 import { PRIORITY } from '../../core/rate/limiter.ts';
+import type { CallContext } from '../../fleet/client.ts';
 import { factMemory } from '../../warehouse/control/learned-facts.ts';
 import type { RunContext } from '../job.ts';
 import type { Slice } from '../slice.ts';
@@ -50,21 +51,26 @@ export function createSource(slice: Slice, context: RunContext, reading: Reading
 }
 
 function callWith(slice: Slice, context: RunContext, signal: AbortSignal): Source['call'] {
-  const { dependencies, counts, runId } = context;
-  const priority = priorityOf(slice, context);
-  const onRequest = (): void => void counts.requests++;
-  const spend = (): void => {
-    if (context.callsLeft !== undefined) context.callsLeft.count--;
-  };
-  const onRetry = (): void => {
-    counts.retries++;
-    spend();
-  };
-  const calling = { signal, priority, runId, onRequest, onRetry };
+  const calling = callContext(context, signal, priorityOf(slice, context));
   return async (endpoint, request) => {
     checkCallsLeft(context, 1);
-    spend();
-    return dependencies.fleet.call(endpoint, request, calling);
+    return context.dependencies.fleet.call(endpoint, request, calling);
+  };
+}
+
+/** Every request counts, also retries and logins. None is sent once no call is left, except to get a token. */
+export function callContext(context: RunContext, signal: AbortSignal, priority: number): CallContext {
+  const { counts, runId, callsLeft } = context;
+  return {
+    signal,
+    priority,
+    runId,
+    onRequest() {
+      counts.requests++;
+      if (callsLeft !== undefined) callsLeft.count--;
+    },
+    onRetry: () => void counts.retries++,
+    beforeSend: () => checkCallsLeft(context, 1),
   };
 }
 
