@@ -13,6 +13,12 @@ const job: Job = {
     // Days past the shortest retention may have been deleted.
     days: durationOption('28d', 'How far back the days are chosen, at most 29d (default 28d).', { max: '29d' }),
     max_calls: z.int().min(1).default(800).describe('Most calls to the service in one run (default 800).'),
+    probe: z
+      .boolean()
+      .default(true)
+      .describe(
+        'Whether each run first finds out if the service still behaves as before; needs max_calls of 160 (default true).',
+      ),
     repair: z.boolean().default(true).describe('Whether differences are repaired (default true).'),
     drift_limit: z
       .number()

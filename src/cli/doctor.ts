@@ -49,7 +49,8 @@ function sendTestAlert(app: App): Promise<void> {
 }
 
 async function probeApp({ clock, service, warehouse }: App): Promise<ProbeReport> {
-  return probeService({ fleet: (await service()).fleet, engine: await warehouse(), clock });
+  const dependencies = { fleet: (await service()).fleet, engine: await warehouse(), clock };
+  return probeService(dependencies, { isSeen: true });
 }
 
 export const showChecks = (results: readonly CheckResult[]): string =>

@@ -39,6 +39,7 @@ export const define = (command: Command): Command =>
       const options = {
         ...settings.options,
         repair,
+        probe: false,
         ...(sample !== undefined && { sample }),
         ...(days !== undefined && { days: days * DAY_MS }),
         ...(table.length > 0 && { tables: table }),

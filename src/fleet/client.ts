@@ -55,8 +55,8 @@ export interface Fleet {
   /** Length of the call's URL in bytes, for callers that limit it. Validates the request as `call` does. */
   urlBytes<Q, A>(endpoint: Endpoint<Q, A>, request: Q): number;
   session(): SessionState;
-  /** Tries every form of renewal with the current token and keeps the newest token. */
-  workingRenewals(context?: ExchangeContext): Promise<RenewalMode[]>;
+  /** Tries every form of renewal with the current token and keeps the newest token. Undefined if one got no clear answer. */
+  workingRenewals(context?: ExchangeContext): Promise<RenewalMode[] | undefined>;
   /** How far this machine's clock is ahead of the service's; undefined before the first answer. */
   clockSkewMs(): number | undefined;
   /** Aborts the calls in flight; later calls fail. */
@@ -104,7 +104,8 @@ export function createFleet(settings: FleetSettings, dependencies: FleetDependen
       const works: RenewalMode[] = [];
       for (const mode of RENEWAL_TRIALS) {
         const trial = await tryRenewal(exchange, mode, await session.token(context), context);
-        if (typeof trial !== 'object') continue;
+        if (trial === 'rejected') continue;
+        if (typeof trial !== 'object') return undefined;
         works.push(mode);
         session.use(trial);
       }

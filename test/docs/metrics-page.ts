@@ -32,6 +32,7 @@ numbers, a \`hint\` or null, and a \`place\`: the view of the page that shows mo
 | \`deadline_missed\` | \`late\` | a plan of tomorrow is not confirmed by the \`deadline\` |
 | \`push_rejected\`, \`push_unreadable\`, \`push_accepted_in_part\` | \`attention\` | in the last day, items were rejected, files or feeds could not be read, or plans were taken without some of their stops |
 | \`drift\` | \`late\` | more rows of final days differ from the service than [allowed](../how-to/check-the-warehouse.md) |
+| \`service_changed\` | \`attention\` | the nightly [probe](service.md#what-a-probe-finds-out) found another answer than before; text and alert have both |
 | \`push_unclear\` | \`attention\` | the outcome of a send is unknown, for less than ten minutes |
 | \`push_without_feed\` | \`attention\` | a push job that the file lists is enabled, and its kind has no feed |
 | \`config_rejected\` | \`attention\` | the last edit of the configuration was rejected |

@@ -1,11 +1,15 @@
 // roadbook doctor --probe against each variant of the sandbox: it reports how the service behaves, and changes nothing there.
 import { expect, it, onTestFinished } from 'vitest';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { alertConditions } from '../../src/status/alerts/alert-conditions.ts';
 import type { CheckResult } from '../../src/status/doctor/check-result.ts';
-import { type ProbeReport, probeService, type Question } from '../../src/sync/probe/probe.ts';
+import type { Reason } from '../../src/status/health/reasons.ts';
+import { isChange, type Question } from '../../src/sync/probe/answers.ts';
+import { type ProbeReport, probeService } from '../../src/sync/probe/probe.ts';
 import { makePushPlace } from '../support/push-place.ts';
 import { plan } from '../support/push-samples.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
+import { makeStatusPlace } from '../support/status-place.ts';
 import { configFor, makeWorkplace } from '../support/workplace.ts';
 
 const START = '2026-03-10T18:00:00.000Z';
@@ -26,10 +30,10 @@ it.each<[string, SandboxOptions, Partial<Record<Question, string | null>>]>([
     {
       plan_search: 'overlap',
       plan_period_ends: 'both',
-      plan_listing: 'no limit',
+      plan_listing: expect.stringMatching(/^at least \d{2,} records$/),
       event_search: 'start',
       event_period_ends: 'both',
-      event_listing: 'no limit',
+      event_listing: expect.stringMatching(/^at least \d{2,} records$/),
       vehicle_ids: 'at least 12',
       renewal: 'refresh-bearer, body, access-bearer',
       import_delay: null,
@@ -56,7 +60,7 @@ it.each<[string, SandboxOptions, Partial<Record<Question, string | null>>]>([
   ['no renewal', { renewal: 'none' }, { renewal: 'login' }],
 ])('reports %s', async (_, sandbox, expected) => {
   const rig = await rigWith(sandbox);
-  const report = await probeService(rig.dependencies);
+  const report = await probeService(rig.dependencies, { isSeen: true });
   expect(answersIn(report)).toMatchObject(expected);
   const { requests, plans, points_of_interest, agents, itineraries } = rig.sandbox.ledger();
   expect(report.calls).toBe(Object.values(requests).reduce((sum, n) => sum + n, 0));
@@ -66,7 +70,7 @@ it.each<[string, SandboxOptions, Partial<Record<Question, string | null>>]>([
 
 it('says what is missing where the service has no plan and no trip', async () => {
   const rig = await rigWith({}, '2022-03-10T18:00:00.000Z');
-  const { answers } = await probeService(rig.dependencies);
+  const { answers } = await probeService(rig.dependencies, { isSeen: true });
   const unknown = answers.filter(({ answer }) => answer === null);
   expect(unknown.map(({ question }) => question)).toEqual([
     'plan_search',
@@ -86,18 +90,81 @@ it('reports how late an imported plan is listed', async () => {
   await place.run('push-route-plans');
   await place.clock.advance(6 * 60_000);
   await place.run('push-route-plans');
-  const answer = answersIn(await probeService(place.dependencies)).import_delay;
+  const answer = answersIn(await probeService(place.dependencies, { isSeen: true })).import_delay;
   expect(answer).toBe('6m');
 });
+
+const switchTo = (rig: Rig, shapes: SandboxOptions['shapes']) =>
+  fetch(`${rig.sandbox.url}/_sandbox/shapes`, { method: 'POST', body: JSON.stringify(shapes) });
 
 it('reports an answer that changed, once', async () => {
   const rig = await rigWith({});
   const changed = async () =>
-    (await probeService(rig.dependencies)).answers.flatMap(({ question, was }) => (was ? [[question, was]] : []));
+    (await probeService(rig.dependencies, { isSeen: true })).answers.flatMap(({ question, was }) => (was ? [[question, was]] : []));
   expect(await changed()).toEqual([]);
-  await fetch(`${rig.sandbox.url}/_sandbox/shapes`, { method: 'POST', body: JSON.stringify({ planSearch: 'start' }) });
+  await switchTo(rig, { planSearch: 'start' });
   expect(await changed()).toEqual([['plan_search', 'overlap']]);
   expect(await changed()).toEqual([]);
+});
+
+it('is made every night within the calls of the verification, and a changed answer stays a reason until it is seen', async () => {
+  const place = await makeStatusPlace({ startAt: START, sandbox: { vehicles: 12, churn: false } });
+  onTestFinished(() => place.close());
+  const { rig } = place;
+  const reasons = async (): Promise<Reason[]> => {
+    const { json } = await place.ask('GET', '/api/status');
+    return json.reasons.filter(({ code }: Reason) => code === 'service_changed');
+  };
+  const requests = () => Object.values(rig.sandbox.ledger().requests).reduce((sum, n) => sum + n, 0);
+  const night = async (max_calls = 160) => {
+    await rig.clock.advance(86_400_000);
+    const before = requests();
+    expect(await rig.run('verify-warehouse', { max_calls })).toMatchObject({ status: 'ok', error: null });
+    return requests() - before;
+  };
+  expect(await night()).toBeLessThanOrEqual(40);
+  expect(await reasons()).toEqual([]);
+  await switchTo(rig, { planSearch: 'start' });
+  expect(await night(159)).toBe(0);
+  expect(await reasons()).toEqual([]);
+  await night();
+  await night();
+  expect(alertConditions(await reasons())).toEqual([
+    {
+      subject: 'service plan_search',
+      state: 'changed',
+      text: expect.stringMatching(/finds them by: start; it was: overlap \(found 2026-03-13T18:00:00.000Z\)/),
+    },
+  ]);
+  await switchTo(rig, { planSearch: 'overlap' });
+  await night();
+  expect(await reasons()).toEqual([]);
+  await switchTo(rig, { planSearch: 'start' });
+  await night();
+  expect(await reasons()).toHaveLength(1);
+  await probeService(rig.dependencies, { isSeen: true });
+  await night();
+  expect(await reasons()).toEqual([]);
+});
+
+it.each([
+  ['plan_listing', 'at least 70 records', '9 records', true],
+  ['plan_listing', '9 records', 'at least 8 records', false],
+  ['plan_listing', '9 records', 'at least 10 records', true],
+  ['vehicle_ids', 'at least 12', 'at least 5', false],
+  ['vehicle_ids', '5', '6', true],
+  ['import_delay', '6m', '9m', false],
+] as const)('of %s, after %s, %s is a change: %s', (question, was, answer, changes) => {
+  expect(isChange(question, was, answer)).toBe(changes);
+});
+
+it('does not take a renewal without an answer for a change', async () => {
+  const rig = await rigWith({});
+  await probeService(rig.dependencies, { isSeen: true });
+  const fault = { call: 'renew', fault: '500', times: 1 };
+  await fetch(`${rig.sandbox.url}/_sandbox/faults`, { method: 'POST', body: JSON.stringify(fault) });
+  const { answers } = await probeService(rig.dependencies, { isSeen: true });
+  expect(answers.find(({ question }) => question === 'renewal')).toMatchObject({ answer: null });
 });
 
 it('is part of the doctor, which warns if the configuration does not fit', async () => {

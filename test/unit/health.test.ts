@@ -168,6 +168,7 @@ describe('the reasons for the health', () => {
     outbox: { ready: 1, sending: 1, unknown: 0, confirmed: 9, rejected: 4, cancelled: 1 },
     issues: [],
     drifted: [],
+    changed: [],
     attention: [],
     deadline: { at: '18:00', due_at: '2026-03-02T21:00:00.000Z', confirmed: 1, open: 2, missed: [] },
     quarantine: 0,
@@ -211,6 +212,12 @@ describe('the reasons for the health', () => {
       'late',
       'drift',
       '3 of 1000 verified rows of event differed',
+    ],
+    [
+      { changed: [{ question: 'plan_search', was: 'overlap', answer: 'start', at: '' }] },
+      'attention',
+      'service_changed',
+      'a search of plans by period finds them by: start; it was: overlap',
     ],
     [{ config: { erp: {}, jobs: { 'push-agents': settings } } }, 'attention', 'push_without_feed', 'nothing is pushed'],
     [

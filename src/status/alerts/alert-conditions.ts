@@ -23,7 +23,7 @@ export const alertConditions = (reasons: readonly Reason[]): Condition[] =>
     }));
 
 /** The state names what is wrong with the subject, so it leaves out what the subject says already. */
-const stateOf = ({ code }: Reason): string => code.replace(/^(job|push|deadline|config|daemon)_/, '');
+const stateOf = ({ code }: Reason): string => code.replace(/^(job|push|deadline|config|daemon|service)_/, '');
 
 /** The subjects that were reported as wrong and are so no more. */
 export function recoveries(reported: ReadonlyMap<string, string>, now: readonly Condition[]): Condition[] {

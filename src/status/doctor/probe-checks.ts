@@ -2,29 +2,28 @@
 // not fit to it.
 import type { Config } from '../../config/schema.ts';
 import { formatDuration, parseDuration } from '../../core/time/durations.ts';
-import { type ProbeAnswer, type ProbeReport, QUESTIONS, type Question } from '../../sync/probe/probe.ts';
+import { isOpen, type ProbeAnswer, QUESTIONS, type Question } from '../../sync/probe/answers.ts';
+import type { ProbeReport } from '../../sync/probe/probe.ts';
 import type { CheckResult } from './check-result.ts';
 
 /** Undefined if the answer fits. */
 type Contradiction = (answer: string, config: Config) => { found: string; hint: string } | undefined;
 
-const isLimit = (answer: string): boolean => answer !== 'no limit';
-
 const CONTRADICTIONS: Partial<Record<Question, Contradiction>> = {
   plan_listing: (answer) =>
-    isLimit(answer)
-      ? {
+    isOpen(answer)
+      ? undefined
+      : {
           found: 'a day with more plans than that is not read completely',
           hint: 'Ask the provider for a higher limit.',
-        }
-      : undefined,
+        },
   event_listing: (answer) =>
-    isLimit(answer)
-      ? {
+    isOpen(answer)
+      ? undefined
+      : {
           found: 'an hour with more events than that is not read completely',
           hint: 'Ask the provider for a higher limit.',
-        }
-      : undefined,
+        },
   renewal: (answer, { service: { renewal } }) =>
     renewal === 'auto' || renewal === 'login' || answer.split(', ').includes(renewal)
       ? undefined

@@ -2,6 +2,7 @@
 // alerts. Pure: the facts are read elsewhere.
 import type { Config } from '../../config/schema.ts';
 import type { FeedKind } from '../../erp/feed-kinds.ts';
+import { type ProbeChange, QUESTIONS } from '../../sync/probe/answers.ts';
 import type { OutboxAttention } from '../../sync/push/attention.ts';
 import type { PushIssue } from '../../sync/push/push-issues.ts';
 import type { TableDrift } from '../../warehouse/control/verification.ts';
@@ -39,6 +40,8 @@ export interface ReasonFacts {
   issues: readonly PushIssue[];
   /** The tables whose drift is above the limit. */
   drifted: readonly TableDrift[];
+  /** Answers of the service that the last probes found changed. */
+  changed: readonly ProbeChange[];
   configError: string | null;
   config: Pick<Config, 'erp' | 'jobs'>;
   /** Names of the push jobs. */
@@ -55,6 +58,7 @@ export const healthReasons = (facts: ReasonFacts): Reason[] =>
     ...deadlineReasons(facts.deadline),
     ...configReasons(facts),
     ...driftReasons(facts),
+    ...changeReasons(facts),
     ...quarantineReasons(facts),
     ...daemonReasons(facts),
   ].toSorted((a, b) => ORDER.indexOf(a.health) - ORDER.indexOf(b.health));
@@ -159,6 +163,17 @@ const driftReasons = ({ drifted }: ReasonFacts): Reason[] =>
     subject: `drift ${table}`,
     text: `${rows} of ${compared} verified rows of ${table} differed from the service although their days are final`,
     hint: 'See bi_verification, or run: npx roadbook verify',
+    place: 'data',
+  }));
+
+/** One for each question: the service may change in several ways at different times. */
+const changeReasons = ({ changed }: ReasonFacts): Reason[] =>
+  changed.map(({ question, was, answer, at }) => ({
+    code: 'service_changed',
+    health: 'attention',
+    subject: `service ${question}`,
+    text: `The service has changed: ${QUESTIONS[question]}: ${answer}; it was: ${was} (found ${at})`,
+    hint: 'npx roadbook doctor --probe says whether the configuration still fits, and accepts the new answer',
     place: 'data',
   }));
 

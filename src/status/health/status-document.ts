@@ -4,6 +4,7 @@ import type { Config } from '../../config/schema.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import type { SessionState } from '../../fleet/session/session.ts';
 import type { QueueFacts } from '../../sync/dispatch/dispatcher.ts';
+import { changedAnswers } from '../../sync/probe/answers.ts';
 import { isCounted } from '../../sync/pull/plan/scopes.ts';
 import { type OutboxAttention, outboxAttention } from '../../sync/push/attention.ts';
 import { pushIssues } from '../../sync/push/push-issues.ts';
@@ -102,6 +103,7 @@ export async function healthFacts(dependencies: HealthDependencies) {
     reasons: healthReasons({
       ...facts,
       drifted: driftAboveLimit(facts.verification, config),
+      changed: await changedAnswers(engine),
       configError,
       config,
       pushes,

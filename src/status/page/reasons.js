@@ -3,7 +3,7 @@
 // all pushes that need a person.
 
 /** @typedef {{code: string, health: string, subject: string, text: string, place: string}} Reason */
-/** @typedef {{code: string, tone: string, n: number, text: string, place: string, jobs: string[]}} Line */
+/** @typedef {{code: string, tone: string, n: number, texts: string[], place: string, jobs: string[]}} Line */
 
 /** @type {Record<string, string>} */
 const TONES = { failing: 'bad', late: 'late', attention: 'late', 'never ran': 'new' };
@@ -25,7 +25,7 @@ export function linesOf({ reasons, attention }) {
       code,
       tone: code === 'job_paused' ? 'still' : (TONES[own[0].health] ?? 'late'),
       n: jobs.length > 0 ? jobs.length : own.reduce((sum, { text }) => sum + numberIn(text), 0),
-      text: own[0].text,
+      texts: own.map(({ text }) => text),
       place: `#/${own[0].place.replace(/^#\//, '')}`,
       jobs,
     };

@@ -1,13 +1,16 @@
 // One run of verification: reads a random sample of covered slices again, compares them with the warehouse and stores what
 // it found. The slices of all pulls take turns, so that every table is verified, and a slice that needs more than its
 // share of the calls is cut. A difference is repaired by storing what was read.
-import { Fatal, type RoadbookError } from '../../core/errors.ts';
+import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
 import { addCounts } from '../../core/glossary.ts';
+import { PRIORITY } from '../../core/rate/limiter.ts';
 import { rereadMs } from '../../core/reach-limits.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { coverageOf, EVER, UNTIL_READ } from '../../warehouse/control/coverage.ts';
 import { storeVerified, type VerifiedDay } from '../../warehouse/control/verification.ts';
 import type { Comparison, NamedJob, Preview, PreviewContext, RunContext, RunOutcome } from '../job.ts';
+import { MOST_PROBE_CALLS, probeService } from '../probe/probe.ts';
+import { callContext } from '../pull/calls.ts';
 import { type LocalDay, localDate, localDays } from '../pull/plan/local-days.ts';
 import { TOO_MANY } from '../pull/plan/slice-scale.ts';
 import { intervalOf, spanOf } from '../pull/plan/windows.ts';
@@ -21,6 +24,8 @@ export interface VerifyOptions {
   days: number;
   max_calls: number;
   repair: boolean;
+  /** Whether the service is asked first if it still behaves as before. */
+  probe: boolean;
   /** Only the jobs that fill one of these tables; empty for all. */
   tables: readonly string[];
 }
@@ -47,7 +52,8 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
   const found = createFindings(context);
   let compared = 0;
   let tooLarge = 0;
-  let callsLeft = max_calls;
+  const probe = await probeWithin(context);
+  let callsLeft = max_calls - probe.calls;
   for await (const { verified, slice } of inTurns(await verifiedJobs(context), context)) {
     const tried = compared + failures.length;
     if (tried === sample || callsLeft <= 0 || signal.aborted || draining?.aborted === true) break;
@@ -67,7 +73,30 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
   counts.slices += compared;
   log.info({ compared, too_large: tooLarge, calls_left: callsLeft }, 'verification finished');
   if (compared === 0 && tooLarge > 0) failures.push(noSliceFits(max_calls));
-  return { failures, worked: compared > 0 };
+  return { failures: [...probe.failures, ...failures], worked: compared > 0 };
+}
+
+/** The probe may use this share of the calls, and is left out if that is too little for it. */
+const PROBE_SHARE = 0.25;
+
+/** Asks the service whether it still behaves as before. */
+async function probeWithin(context: RunContext): Promise<{ calls: number; failures: RoadbookError[] }> {
+  const { probe, max_calls } = verifyOptions(context);
+  const most = Math.floor(max_calls * PROBE_SHARE);
+  const failures: RoadbookError[] = [];
+  if (!probe || most < MOST_PROBE_CALLS) return { calls: 0, failures };
+  const callsLeft = { count: most };
+  const calling = callContext({ ...context, callsLeft }, context.signal, PRIORITY.history);
+  try {
+    const { answers } = await probeService(context.dependencies, { isSeen: false, calling });
+    for (const { question, answer, was } of answers) {
+      if (was !== undefined)
+        context.log.warn({ event: 'service_changed', question, was, answer }, 'service has changed');
+    }
+  } catch (thrown) {
+    failures.push(context.signal.aborted ? stoppedEarly() : asRoadbookError(thrown));
+  }
+  return { calls: most - callsLeft.count, failures };
 }
 
 /** The slices of all pulls, one of each in turn. */

@@ -248,6 +248,10 @@ export const en = {
     other: '{n} plans were taken without some of their stops',
   },
   'reason.drift': 'Rows of final days differ from the service',
+  'reason.service_changed': {
+    one: 'The service answers {n} question in another way',
+    other: 'The service answers {n} questions in another way',
+  },
   'reason.no_daemon': 'No daemon is alive: nothing is pulled or pushed',
   'reason.push_unclear': { one: '{n} push has an unknown outcome', other: '{n} pushes have an unknown outcome' },
   'reason.daemon_silent': { one: '{n} daemon is silent', other: '{n} daemons are silent' },
@@ -558,6 +562,12 @@ export const en = {
   'data.tables': 'Tables',
   'data.tablesCaption': 'Tables with rows and freshness',
   'data.noTables': 'There are no tables.',
+  'data.verification': 'Verification',
+  'data.verificationCaption': 'The last verification of the final days of each table',
+  'data.notVerified': 'No final day was verified yet.',
+  'column.verified': 'Verified',
+  'column.compared': 'Rows compared',
+  'column.differing': 'Rows that differed',
   'data.quarantine': 'Quarantine',
   'data.noQuarantine': 'No record is in quarantine.',
   'data.masked': {

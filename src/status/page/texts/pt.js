@@ -254,6 +254,10 @@ export const pt = {
     other: '{n} planos foram aceitos sem algumas paradas',
   },
   'reason.drift': 'Linhas de dias finais diferem do serviço',
+  'reason.service_changed': {
+    one: 'O serviço responde a {n} pergunta de outra forma',
+    other: 'O serviço responde a {n} perguntas de outra forma',
+  },
   'reason.no_daemon': 'Nenhum processo está ativo: nada é lido nem enviado',
   'reason.push_unclear': {
     one: '{n} envio tem resultado desconhecido',
@@ -565,6 +569,12 @@ export const pt = {
   'data.tables': 'Tabelas',
   'data.tablesCaption': 'Tabelas com linhas e atualidade',
   'data.noTables': 'Não há tabelas.',
+  'data.verification': 'Verificação',
+  'data.verificationCaption': 'A última verificação dos dias finais de cada tabela',
+  'data.notVerified': 'Nenhum dia final foi verificado ainda.',
+  'column.verified': 'Verificada',
+  'column.compared': 'Linhas comparadas',
+  'column.differing': 'Linhas que diferiam',
   'data.quarantine': 'Quarentena',
   'data.noQuarantine': 'Nenhum registro está em quarentena.',
   'data.masked': {

@@ -1,0 +1,98 @@
+// The answers of probes: what is asked, what is known, and which answers have changed since a person last saw them. A
+// change is kept until `doctor --probe` has shown it, or until the service answers as before.
+import { isoInstant } from '../../core/time/clock.ts';
+import { factMemory } from '../../warehouse/control/learned-facts.ts';
+import type { Engine } from '../../warehouse/engine.ts';
+
+/** The questions, in the order of the report. */
+export const QUESTIONS = {
+  plan_search: 'a search of plans by period finds them by',
+  plan_period_ends: 'ends of the period that belong to a search of plans',
+  plan_listing: 'a listing of plans is cut off at',
+  event_search: 'a search of events by period finds them by',
+  event_period_ends: 'ends of the period that belong to a search of events',
+  event_listing: 'a listing of events is cut off at',
+  vehicle_ids: 'vehicles in one event query',
+  renewal: 'a token is renewed by',
+  import_delay: 'a plan is listed after its import within',
+} as const;
+
+export type Question = keyof typeof QUESTIONS;
+
+/** An answer in one or few words, null if nothing shows it; and what it is based on, or why there is none. */
+export type Answer = readonly [answer: string | null, evidence: string];
+
+export interface ProbeAnswer {
+  question: Question;
+  answer: string | null;
+  evidence: string;
+  /** The earlier answer, if it was another one. */
+  was?: string;
+}
+
+export interface ProbeChange {
+  question: Question;
+  was: string;
+  answer: string;
+  /** When the new answer was found. */
+  at: string;
+}
+
+interface StoredProbe {
+  at: string;
+  answers: Partial<Record<Question, string>>;
+  changes?: ProbeChange[];
+}
+
+const probeMemory = (engine: Engine) => factMemory<StoredProbe>(engine, 'service probe');
+
+/** The answer if a limit was not reached. */
+export const atLeast = (n: number): string => `at least ${n}`;
+export const isOpen = (answer: string): boolean => answer.startsWith('at least ');
+const numberIn = (answer: string): number => Number(/\d+/.exec(answer)?.[0]);
+
+/**
+ * A list that is shorter than a known limit does not contradict it. The delay of imports is a figure of the last weeks,
+ * which differs from night to night.
+ */
+export function isChange(question: Question, was: string, answer: string): boolean {
+  if (question === 'import_delay' || answer === was) return false;
+  return !isOpen(answer) || (!isOpen(was) && numberIn(answer) > numberIn(was));
+}
+
+/**
+ * Stores the answers and returns them with the earlier ones. An answer that is not known this time replaces nothing.
+ * `isSeen`: a person sees the answers, so the changed ones become the known ones.
+ */
+export async function storeAnswers(
+  engine: Engine,
+  answers: readonly ProbeAnswer[],
+  { nowMs, isSeen }: { nowMs: number; isSeen: boolean },
+): Promise<ProbeAnswer[]> {
+  let compared: ProbeAnswer[] = [];
+  await probeMemory(engine).update(async (stored) => {
+    const known = { ...stored?.answers };
+    const changes = new Map(stored?.changes?.map((change) => [change.question, change]));
+    compared = answers.map((each) => {
+      const { question, answer } = each;
+      const was = known[question];
+      if (answer === null) return each;
+      const isChanged = was !== undefined && isChange(question, was, answer);
+      if (isChanged && !isSeen) {
+        if (changes.get(question)?.answer !== answer)
+          changes.set(question, { question, was, answer, at: isoInstant(nowMs) });
+      } else {
+        changes.delete(question);
+        const isVaguer = was !== undefined && !isChanged && !isOpen(was) && isOpen(answer);
+        known[question] = isVaguer ? was : answer;
+      }
+      return isChanged ? { ...each, was } : each;
+    });
+    return { at: isoInstant(nowMs), answers: known, changes: [...changes.values()] };
+  }, nowMs);
+  return compared;
+}
+
+/** The changes that no person has seen in a report yet. */
+export const changedAnswers = async (engine: Engine): Promise<ProbeChange[]> =>
+  (await probeMemory(engine).read())?.changes ?? [];
