@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Engine } from '../../src/warehouse/engine.ts';
+import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { tables } from '../../src/warehouse/schema/catalog.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import type { Migration } from '../../src/warehouse/schema/migrations/migration.ts';
 import { migrations } from '../../src/warehouse/schema/migrations.ts';
+import { views } from '../../src/warehouse/schema/view-catalog.ts';
 import { type EngineName, type EnginePlace, makePlace, rowsOf } from '../support/engines.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { NEXT, SCHEMAS } from '../support/schema-dump.ts';
@@ -45,7 +47,9 @@ async function releasedPlace(release: string, engineName: EngineName): Promise<E
     const columns = '_first_seen_at, _changed_at, _run_id';
     await sql.raw(`insert into vehicle (id, title, ${columns}) values (1, 'one', ${STAMPS})`);
     await sql.raw(`insert into driver (id, status, ${columns}) values (1, 'A', ${STAMPS})`);
-    await sql.raw(`insert into event (event_category, id, ${columns}) values (1, 1, ${STAMPS})`);
+    await sql.raw(
+      `insert into event (event_category, id, begin_date, ${columns}) values (1, 1, '1999-06-01T01:00:00.000Z', ${STAMPS})`,
+    );
     await fillReturns(sql);
     await sql.raw('drop index idx_vehicle_plate');
     await sql.raw('alter table vehicle drop column plate');
@@ -63,6 +67,7 @@ async function fillReturns(sql: Knex): Promise<void> {
     ...{ kind: 'route_plans', external_code: 'P', state: 'confirmed', content_hash: 'c', remote_key: 'P' },
     ...{ remote_id: 7, attempts: 1, unclear_sends: 0, revision: 1, created_at: at, updated_at: at },
   });
+  await sql('route_plan').insert({ id: 7, external_code: 'P', status: 'F', date_time_start: NOTIFIED_AT, ...loaded });
   await sql('route_point').insert([
     { id: 71, route_plan_id: 7, external_code: 'A', ...loaded },
     { id: 72, route_plan_id: 7, external_code: 'B', ...loaded },
@@ -79,6 +84,18 @@ async function fillReturns(sql: Knex): Promise<void> {
     { ...notified, point_external_code: 'B' },
   ]);
 }
+
+/** Rows of the release by table. */
+const FILLED = {
+  vehicle: 1,
+  driver: 1,
+  event: 1,
+  push_outbox: 1,
+  push_return: 2,
+  route_plan: 1,
+  route_point: 3,
+  route_point_execution: 3,
+};
 
 /** Each view is followed by its digest: a kill at one of the two is enough. */
 const isTried = (statement: string): boolean => !/insert into .schema_view/.test(statement);
@@ -115,4 +132,32 @@ describe.each(releases)('a database of release %s', (release) => {
       }
     },
   );
+
+  it.each(['sqlite', 'postgres'] as const)('keeps its rows, and every view answers: %s', async (engineName) => {
+    const place = await releasedPlace(release, engineName);
+    const engine = await place.open();
+    onTestFinished(() => engine.close());
+    const counts = async (names: readonly string[]) => {
+      const rows = await engine.read((sql) =>
+        Promise.all(names.map((name) => rowsOf<{ n: number }>(sql, `select count(*) as n from ${name}`))),
+      );
+      return Object.fromEntries(names.map((name, index) => [name, Number(rows[index]?.[0]?.n)]));
+    };
+    const filled = Object.keys(FILLED);
+    expect(await counts(filled)).toEqual(FILLED);
+    await bringSchemaUpToDate(engine);
+    await fillLocalTime(engine, 'America/Sao_Paulo', Date.parse(NOTIFIED_AT));
+    expect(await counts(filled)).toEqual(FILLED);
+    expect(await counts(views.map(({ name }) => name))).toMatchObject({
+      bi_delivery: 3,
+      bi_event: 1,
+      bi_event_day: 1,
+      bi_push: 1,
+      bi_route_plan: 1,
+    });
+    expect(await engine.read((sql) => sql('bi_event').select('day'))).toEqual([{ day: '1999-05-31' }]);
+    expect(await engine.read((sql) => sql('bi_push').select('code', 'state', 'code_use'))).toEqual([
+      { code: 'P', state: 'confirmed', code_use: 1 },
+    ]);
+  });
 });
