@@ -51,7 +51,8 @@ interface Place {
 const place = new AsyncLocalStorage<Place>();
 const never = <T>(): Promise<T> => new Promise(() => undefined);
 
-export function simulateIo(clock: ManualClock, random: Random): SimulatedIo {
+/** `aheadMs`: how far the clock that daemons see is ahead; default 0. */
+export function simulateIo(clock: ManualClock, random: Random, aheadMs = (): number => 0): SimulatedIo {
   const waiting: Turn[] = [];
   const unrested = { count: 0 };
 
@@ -82,7 +83,7 @@ export function simulateIo(clock: ManualClock, random: Random): SimulatedIo {
     },
     live: (life, work) => place.run({ io, life, isTurn: false, unrested }, work),
     clockOf: (life) => ({
-      now: clock.now,
+      now: () => clock.now() + aheadMs(),
       monotonic: clock.monotonic,
       async sleep(ms, signal) {
         await clock.sleep(ms, signal);

@@ -56,6 +56,8 @@ export interface LifeOptions {
   jitter: Random;
   weather(): Weather;
   note(line: string): void;
+  /** Default: that of the simulated company. */
+  timezone?: string;
 }
 
 export interface BegunDaemon {
@@ -71,7 +73,7 @@ export interface BegunDaemon {
 let lives = 0;
 
 export async function beginDaemon(options: LifeOptions): Promise<BegunDaemon> {
-  const { dir, io, sandbox, network, jitter, weather, note } = options;
+  const { dir, io, sandbox, network, jitter, weather, note, timezone = TIMEZONE } = options;
   const life = newLife();
   const clock = io.clockOf(life);
   const bare = await sqlite.open({ file: join(dir, 'warehouse.db') });
@@ -97,11 +99,11 @@ export async function beginDaemon(options: LifeOptions): Promise<BegunDaemon> {
     privacy: createPrivacy({}, 'simulation'),
     concurrency: 4,
     dispatcher: localDispatcher,
-    timezone: TIMEZONE,
+    timezone,
     images: join(dir, 'images'),
     leases: leaseManagerOn(engine, { clock, log, process: processElsewhere('simulated', ++lives) }),
     async erp(kind) {
-      const context = { kind, zone: TIMEZONE, reuseCodes: false, clock, log, random: jitter.next };
+      const context = { kind, zone: timezone, reuseCodes: false, clock, log, random: jitter.next };
       const settings = {
         source: 'files' as const,
         folder: join(dir, kind),
@@ -121,7 +123,7 @@ export async function beginDaemon(options: LifeOptions): Promise<BegunDaemon> {
     return job && { job, options: job.options.parse(given) as Record<string, unknown> };
   };
   const scheduler = createScheduler(
-    SIMULATED_JOBS.map(({ name, cron }) => ({ name, cron, timezone: TIMEZONE })),
+    SIMULATED_JOBS.map(({ name, cron }) => ({ name, cron, timezone })),
     {
       clock,
       log,

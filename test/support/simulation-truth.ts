@@ -1,7 +1,7 @@
 // The rows of a simulated warehouse against the sandbox's own state: full listings, and the periods that a job marks as
 // covered.
 import { isDeepStrictEqual } from 'node:util';
-import type { ManualClock } from '../../src/core/time/manual-clock.ts';
+import type { Clock } from '../../src/core/time/clock.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { Table } from '../../src/warehouse/schema/table.ts';
 import { checklist } from '../../src/warehouse/tables/checklist.ts';
@@ -25,7 +25,7 @@ export type Rows = (text: string) => Promise<Fields[]>;
 
 export interface TruthScene {
   sandbox: Sandbox;
-  clock: ManualClock;
+  clock: Pick<Clock, 'now'>;
   startMs: number;
 }
 

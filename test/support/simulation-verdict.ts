@@ -41,6 +41,9 @@ export const isSound = (found: Findings): boolean =>
   found.wrong.length + found.twice + found.lost + found.open + found.doubledTicks + found.miscounted === 0 &&
   found.heldForReview <= mostHeldForReview(found.items);
 
+/** One in each life of a refresh token, which is a day in the sandbox; every other token is renewed. */
+export const mostFairLogins = (fairDays: number): number => Math.ceil(fairDays) + 1;
+
 export interface Scene {
   engine: Engine;
   sandbox: Sandbox;

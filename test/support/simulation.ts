@@ -29,6 +29,8 @@ export interface SimulationOptions {
   mostPlans?: number;
   /** Share of the loads of a slice at which the daemon dies while the weather is bad. Default: as at any other turn. */
   deadlyLoads?: number;
+  /** Another time zone and start than the usual ones, so that its clocks change. The clock of the machine is also set. */
+  clockChange?: { timezone: string; startAt: string };
 }
 
 export interface SimulationReport extends Findings {
@@ -40,6 +42,10 @@ export interface SimulationReport extends Findings {
   cutLoads: number;
   /** Answers that the service spoiled. */
   faults: number;
+  /** Times that the clock of the machine was set. */
+  clockSteps: number;
+  /** In fair weather, by the ledger. */
+  fairLogins: number;
   /** Of everything that happened, in order. */
   eventDigest: string;
 }
@@ -70,12 +76,15 @@ const WRITE_FAULTS: readonly Fault[] = [
 ];
 
 export async function simulate(options: SimulationOptions): Promise<SimulationReport> {
-  const { seed, days, fairDays, mostPlans = 2, deadlyLoads = 0 } = options;
+  const { seed, days, fairDays, mostPlans = 2, deadlyLoads = 0, clockChange } = options;
+  const startMs = clockChange === undefined ? START : Date.parse(clockChange.startAt);
   const dir = mkdtempSync(join(tmpdir(), 'roadbook-simulation-'));
-  const clock = createManualClock(START);
+  const clock = createManualClock(startMs);
   const sandbox = await startSandbox({ clock, seed, vehicles: 3, importVisibleAfterMs: 60_000 });
   const chance = (name: string): Random => seededRandom('simulation', name, seed);
-  const io = simulateIo(clock, chance('turns'));
+  /** How far the clock of the machine is ahead of the service's. */
+  let aheadMs = 0;
+  const io = simulateIo(clock, chance('turns'), () => aheadMs);
   const events = createHash('sha256');
   const note = (line: string): void => {
     events.update(`${clock.monotonic()} ${line}\n`);
@@ -88,7 +97,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
     Random,
   ];
   let weather: Weather = CALM;
-  let [turns, deaths, cutLoads, items] = [0, 0, 0, 0];
+  let [turns, deaths, cutLoads, items, clockSteps] = [0, 0, 0, 0, 0];
   /** Share of turns at which the daemon dies. */
   let mortality = 0;
   let isFair = false;
@@ -104,7 +113,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
     return 'dies before';
   };
   const begin = (): Promise<BegunDaemon> =>
-    beginDaemon({ dir, io, sandbox, network, jitter, note, weather: () => weather });
+    beginDaemon({ dir, io, sandbox, network, jitter, note, weather: () => weather, timezone: clockChange?.timezone });
 
   async function pass(ms: number): Promise<void> {
     const until = clock.monotonic() + ms;
@@ -134,7 +143,14 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
       if (sky.chance(0.7)) sandbox.addFault({ call: '*', fault, rate: sky.pick([0.02, 0.1, 0.3]) });
     }
     if (sky.chance(0.5)) sandbox.addFault({ ...sky.pick(WRITE_FAULTS), rate: 0.5 });
+    if (clockChange !== undefined) setClock(sky.pick([-HOUR, -90_000, 90_000, HOUR]));
     note(`weather ${JSON.stringify(weather)}`);
+  }
+
+  function setClock(toMs: number): void {
+    if (toMs !== aheadMs) clockSteps++;
+    aheadMs = toMs;
+    note(`clock ${toMs}`);
   }
 
   function drop(): void {
@@ -155,7 +171,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
       for (let tries = 1; ; tries++) {
         await daemon?.pullAll();
         await pass(HOUR / 4);
-        const findings = await findingsOf({ engine, sandbox, clock, items, startMs: START });
+        const findings = await findingsOf({ engine, sandbox, clock, items, startMs });
         if (findings.wrong.length === 0 || tries === MOST_TRIES) return findings;
       }
     } finally {
@@ -173,6 +189,8 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
     weather = CALM;
     mortality = 0;
     isFair = true;
+    setClock(0);
+    const loginsBefore = sandbox.ledger().logins;
     const faults = Object.values(sandbox.ledger().faults_injected).reduce((sum, count) => sum + count, 0);
     await pass(fairDays * 24 * HOUR);
     const findings = await stableFindings();
@@ -186,6 +204,8 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
       deaths,
       cutLoads,
       faults,
+      clockSteps,
+      fairLogins: sandbox.ledger().logins - loginsBefore,
       eventDigest: events.digest('hex'),
       ...findings,
     };
