@@ -79,6 +79,12 @@ describe.each(LIVES)('after $days days of polling into $engine', ({ engine, days
     }
   });
 
+  it('logged in once in each life of a refresh token, and renewed every other token', () => {
+    const { logins, renewals } = rig.sandbox.ledger();
+    expect(logins).toBeLessThanOrEqual(days + 1);
+    expect(logins + renewals).toBeGreaterThanOrEqual(polls.length);
+  });
+
   it('vehicles equal those of the service, and those that left are marked', async () => {
     const truth = await rig.truth('vehicles');
     equal(vehicle, await stored(vehicle, '_missing_since is null'), truth);
