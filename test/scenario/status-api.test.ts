@@ -89,7 +89,7 @@ describe('/api/days', () => {
 });
 
 describe('/api/jobs/<job>', () => {
-  it('has cells, the last error with its hint, and a text for a ticket', async () => {
+  it('has cells, and the last error with its hint', async () => {
     const job = await get('jobs/return-executions');
     expect(job).toMatchObject({
       health: 'failing',
@@ -97,7 +97,6 @@ describe('/api/jobs/<job>', () => {
       last_error: { run_id: 'f00d', code: 'erp_unreachable', hint: expect.stringContaining('Check erp') },
       reasons: [{ code: 'job_failing' }],
     });
-    expect(job.incident).toContain('runs in a row: 1\nLast error: The folder of the ERP cannot be written');
     const events = await get('jobs/pull-events');
     expect(events).toMatchObject({ options: { lookback: '6h' }, tables: [{ name: 'event' }], failures_in_a_row: 0 });
     expect(events.runs).toHaveLength(60);

@@ -1,5 +1,4 @@
-// One job: its state, options, tables, and its last runs as equal cells; the text for a ticket.
-import { hostname } from 'node:os';
+// One job: its state, options, tables, and its last runs as equal cells.
 import { Hono } from 'hono';
 import { publicConfig } from '../../config/secrets.ts';
 import { latestRuns, type RunRow } from '../../warehouse/control/runs.ts';
@@ -13,13 +12,10 @@ import { runSize } from './overview.ts';
 
 const CELLS = 60;
 
-type JobsApiDependencies = Pick<
-  StatusServerDependencies,
-  'engine' | 'clock' | 'running' | 'jobs' | 'redactor' | 'version'
->;
+type JobsApiDependencies = Pick<StatusServerDependencies, 'engine' | 'clock' | 'running' | 'jobs'>;
 
 export function jobs(dependencies: JobsApiDependencies, facts: () => Promise<StatusFacts>): Hono {
-  const { engine, clock, running, redactor } = dependencies;
+  const { engine, clock, running } = dependencies;
   const app = new Hono();
   app.get('/jobs/:job', async (c) => {
     const { name, meaning, tables } = knownJob(c.req.param('job'), dependencies);
@@ -38,7 +34,6 @@ export function jobs(dependencies: JobsApiDependencies, facts: () => Promise<Sta
         .map((table) => ({ ...table, read_at: readAt[table.name] ?? null })),
       reasons: document.reasons.filter(({ subject }) => subject === `job ${name}`),
       last_error: failed === undefined ? null : errorOf(failed),
-      incident: redactor.redact(incidentText(dependencies.version, status, failed)),
       /** Oldest first. */
       runs: runs.map((run) => ({ ...run, ...runSize(run) })).toReversed(),
     });
@@ -53,21 +48,3 @@ const errorOf = ({ run_id, started_at, error_code, error, error_hint }: RunRow) 
   message: error,
   hint: error_hint,
 });
-
-/** For a ticket: facts only, one on each line. */
-const incidentText = (version: string, job: JobStatus, failed: RunRow | undefined): string =>
-  [
-    `Roadbook ${version} on ${hostname()}: ${job.name} is ${job.health}`,
-    `Schedule: ${job.schedule} (${job.timezone})${job.paused ? ', paused' : ''}`,
-    `Last success: ${job.last_success_at ?? 'never'}`,
-    ...(job.failing_since === null
-      ? []
-      : [`Failing since: ${job.failing_since}, runs in a row: ${job.failures_in_a_row}`]),
-    ...(failed === undefined
-      ? []
-      : [
-          `Last error: ${failed.error} (${failed.error_code})`,
-          ...(failed.error_hint === null ? [] : [`Try: ${failed.error_hint}`]),
-          `Run: ${failed.run_id}, started ${failed.started_at}`,
-        ]),
-  ].join('\n');

@@ -7,7 +7,7 @@ import { useData, usePage } from '../parts/page.js';
 import { Strip } from '../parts/sparks.js';
 import { Empty, Facts, Loaded, Pill, Said, Time } from '../parts/words.js';
 import { rich, t, word } from '../texts.js';
-import { count, dayAndTime, fullTime, runSeconds, span, toneOf } from '../words.js';
+import { count, dayAndTime, fullTime, span, toneOf } from '../words.js';
 import { Options } from './config.js';
 import { Durations, JobButtons, LastRun, RowsWritten } from './overview.js';
 import { Log, RunTable } from './runs.js';
@@ -28,10 +28,8 @@ export function JobView({ args: [name = ''] }) {
 
 function Job({ job, status }) {
   const { ask } = usePage();
-  const runs = useData('runs', { job: job.name });
-  const config = useData('config', {}, { everyMs: 60000 });
+  const details = useData(`jobs/${encodeURIComponent(job.name)}`);
   const latest = useData(job.last_run === null ? undefined : 'run', { id: job.last_run?.run_id });
-  const own = status.tables.filter(({ name }) => job.tables.includes(name));
   const incident = () =>
     ask({
       title: t('incident.title'),
@@ -61,28 +59,30 @@ function Job({ job, status }) {
       [t('column.duration'), html`<${Durations} job=${job} />`],
       [t('column.rows'), html`<${RowsWritten} job=${job} />`],
     ]} />
-    <h2>${t('job.history')}</h2>
-    <${Loaded} of=${runs}>${(found) => html`
-      <${Strip} size="tall" label=${t('job.historyLabel', { n: found.rows.length })} cells=${found.rows.toReversed().map(runCell)} />
-      <details><summary>${t('job.runs', { n: found.rows.length })}</summary><${RunTable} runs=${found.rows} /></details>
-      <p><a href=${href('runs', [], { job: job.name })}>${t('runs.all')}</a></p>`}<//>
-    <h2>${t('job.tables')}</h2>
-    ${
-      own.length === 0
-        ? html`<p class="hint">${t('job.noTables')}</p>`
-        : html`<${Facts} facts=${own.map((table) => [
-            html`<code>${table.name}</code>`,
-            html`${t('job.rows', { n: table.rows })} · ${table.read_at === null ? t('data.notRead') : rich('job.read', { when: html`<${Time} at=${table.read_at} />` })}`,
-          ])} />`
-    }
-    <h2>${t('job.options')}</h2>
-    <${Loaded} of=${config}>${({ config: current }) => html`<p><${Options} options=${current.jobs[job.name]?.options ?? {}} /></p>`}<//>
+    <${Loaded} of=${details}>${(data) => html`<${Details} ...${data} />`}<//>
     <h2>${t('job.log')}</h2>
     ${job.last_run === null ? html`<${Empty}>${t('time.never')}<//>` : html`<${Loaded} of=${latest}>${(run) => html`<${Log} lines=${run.log} />`}<//>`}`;
 }
 
+const Details = ({ name, runs, tables, options }) => html`
+  <h2>${t('job.history')}</h2>
+  <${Strip} size="tall" label=${t('job.historyLabel', { n: runs.length })} cells=${runs.map(runCell)} />
+  <details><summary>${t('job.runs', { n: runs.length })}</summary><${RunTable} runs=${runs.toReversed()} /></details>
+  <p><a href=${href('runs', [], { job: name })}>${t('runs.all')}</a></p>
+  <h2>${t('job.tables')}</h2>
+  ${
+    tables.length === 0
+      ? html`<p class="hint">${t('job.noTables')}</p>`
+      : html`<${Facts} facts=${tables.map((table) => [
+          html`<code>${table.name}</code>`,
+          html`${t('job.rows', { n: table.rows })} · ${table.read_at === null ? t('data.notRead') : rich('job.read', { when: html`<${Time} at=${table.read_at} />` })}`,
+        ])} />`
+  }
+  <h2>${t('job.options')}</h2>
+  <p><${Options} options=${options} /></p>`;
+
 function runCell(run) {
-  const seconds = runSeconds(run);
+  const { seconds } = run;
   const words = [dayAndTime(run.started_at), word('state', run.status), seconds === null ? null : span(seconds)];
   return {
     key: run.run_id,
