@@ -181,6 +181,14 @@ describe('the data', () => {
       { table: 'event', verified_at: verified.verified_at, compared: 100, drifted: 10, drift_ratio: 0.1 },
     ]);
     expect(json.rows.map(({ verdict }: { verdict: string }) => verdict)).toEqual(['late', 'drift', 'equal']);
+    // The last verification has only provisional days; the drift is that of the last one with final days.
+    const days = (await place.ask('GET', '/api/days')).json;
+    const found = (name: string) => days.tables.find((table: { name: string }) => table.name === name);
+    expect(found('event')).toMatchObject({
+      verified: { verified_at: verified.verified_at, compared: 100, differing: 100 },
+      drift_ratio: 0.1,
+    });
+    expect(found('vehicle')).toMatchObject({ verified: null, drift_ratio: null });
     expect((await place.ask('GET', '/metrics')).text).toContain('roadbook_drift_ratio{table="event"} 0.1');
     const { config, loadedAt } = place.dependencies.running();
     const session = await place.dependencies.session();

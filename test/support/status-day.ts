@@ -8,6 +8,7 @@ import { zeroCounts } from '../../src/core/glossary.ts';
 import type { Feed } from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';
 import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
+import { storeVerified } from '../../src/warehouse/control/verification.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { makeStatusPlace, type StatusPlace, type StatusPlaceOptions, TOKEN } from './status-place.ts';
 
@@ -75,6 +76,17 @@ jobs:
   await clock.advance(30_000);
   await rig.run('push-route-plans');
   await addTrouble(place);
+  await storeVerified(rig.engine, [
+    {
+      run_id: 'v',
+      table_name: 'event',
+      day: '2026-03-01',
+      state: 'final',
+      verified_at: '2026-03-10T05:15:00.000Z',
+      ...{ compared: 100, equal: 90, differing: 10, missing_here: 0, missing_there: 0, repaired: 0 },
+      differing_columns: '{"distance":10}',
+    },
+  ]);
   const { jobs, running } = place.dependencies;
   await fillLocalTime(rig.engine, running().config.timezone, clock.now());
   await fillTableJobs(rig.engine, tableJobs(jobs, running().config));

@@ -6,6 +6,7 @@ import { loadJobs } from '../../src/app/app.ts';
 import { EVENT_CATEGORIES, ROUTE_PLAN_STATUSES, ROUTE_POINT_STATUSES } from '../../src/core/code-lists.ts';
 import { ATTENTION_REASONS } from '../../src/sync/push/attention.ts';
 import { OUTBOX_STATES } from '../../src/warehouse/outbox/entry.ts';
+import { dictionary } from '../../src/warehouse/schema/dictionary.ts';
 
 const SOURCE = resolve(import.meta.dirname, '../../src');
 const FOLDER = join(SOURCE, 'status/page');
@@ -13,6 +14,7 @@ const FOLDER = join(SOURCE, 'status/page');
 type Catalogue = Record<string, string | { one: string; other: string }>;
 const { en } = (await import(`${FOLDER}/texts/en.js`)) as { en: Catalogue };
 const { pt } = (await import(`${FOLDER}/texts/pt.js`)) as { pt: Catalogue };
+const { ptTables } = (await import(`${FOLDER}/texts/tables.js`)) as { ptTables: Record<string, string> };
 
 const files = (folder: string, extension: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -62,6 +64,14 @@ describe('the texts of the page', () => {
     for (const { id, name } of EVENT_CATEGORIES) expect(en[`event.${id}`]).toBe(name);
     for (const { code, name } of ROUTE_PLAN_STATUSES) expect(en[`planStatus.${code}`]).toBe(name);
     for (const { code, name } of ROUTE_POINT_STATUSES) expect(en[`stopStatus.${code}`]).toBe(name);
+  });
+
+  it('say in Portuguese what every table and view holds', () => {
+    expect(Object.keys(ptTables).toSorted()).toEqual(
+      dictionary()
+        .map(({ name }) => name)
+        .toSorted(),
+    );
   });
 
   it('translate only sentences that the daemon says', () => {

@@ -1,6 +1,8 @@
-// For BI: which of the last days are final, and whether each table is as fresh as the schedule of its job promises.
+// For BI: which of the last days are final, whether each table is as fresh as the schedule of its job promises, and what
+// its last verification found.
 import { Hono } from 'hono';
 import { localDate } from '../../sync/pull/plan/local-days.ts';
+import { lastVerifications } from '../../warehouse/control/verification.ts';
 import { dayStatuses } from '../../warehouse/queries/day-status.ts';
 import { isOverdue } from '../health/health.ts';
 import type { JobStatus } from '../health/job-status.ts';
@@ -18,6 +20,7 @@ export function days({ engine, clock, jobs, running }: DaysApiDependencies, fact
     const { timezone } = running().config;
     const first = localDate(clock.now() - (DAYS - 1) * 86_400_000, timezone);
     const rows = await dayStatuses(engine, first, localDate(clock.now(), timezone));
+    const verified = new Map((await lastVerifications(engine)).map(({ table, ...found }) => [table, found]));
     const byDay = Map.groupBy(rows, ({ day }) => day);
     return c.json({
       timezone,
@@ -27,7 +30,16 @@ export function days({ engine, clock, jobs, running }: DaysApiDependencies, fact
         const job = jobs.find(({ tables }) => tables.some((table) => table.name === name))?.name;
         const status = document.jobs.find((each) => each.name === job);
         const read_until = readAt[name] ?? null;
-        return { name, rows, last_change_at, read_until, job, verdict: freshness(read_until, status, clock.now()) };
+        return {
+          name,
+          rows,
+          last_change_at,
+          read_until,
+          job,
+          verdict: freshness(read_until, status, clock.now()),
+          verified: verified.get(name) ?? null,
+          drift_ratio: document.verification.find(({ table }) => table === name)?.drift_ratio ?? null,
+        };
       }),
     });
   });

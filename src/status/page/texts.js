@@ -2,6 +2,7 @@
 // The texts of the page in the language of the reader: one catalogue for each language, with the same keys.
 import { en } from './texts/en.js';
 import { pt } from './texts/pt.js';
+import { ptTables } from './texts/tables.js';
 
 const CATALOGUES = { en, pt };
 const LOCALES = { en: 'en-GB', pt: 'pt-BR' };
@@ -73,6 +74,10 @@ export const word = (group, code) => {
   const key = /** @type {TextKey} */ (`${group}.${code}`);
   return key in en ? t(key) : String(code).replaceAll('_', ' ');
 };
+
+/** What a table holds; the server says it in English. */
+export const tableMeaning = (/** @type {{name: string, meaning: string}} */ { name, meaning }) =>
+  language === 'pt' ? ptTables[name] : meaning;
 
 /** Whether the catalogue has a word for a code. */
 export const hasWord = (/** @type {string} */ group, /** @type {string} */ code) => `${group}.${code}` in en;

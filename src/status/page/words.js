@@ -25,6 +25,10 @@ export const shortCount = (/** @type {number} */ n) =>
   formatOf(Intl.NumberFormat, { notation: 'compact', maximumFractionDigits: 1 }).format(n);
 export const percent = (/** @type {number} */ share) => formatOf(Intl.NumberFormat, { style: 'percent' }).format(share);
 
+/** For shares that are small. */
+export const finePercent = (/** @type {number} */ share) =>
+  formatOf(Intl.NumberFormat, { style: 'percent', maximumSignificantDigits: 2 }).format(share);
+
 /** The time zone of the installation; the browser's own until the server has sent it. */
 /** @type {string | undefined} */
 let zone;

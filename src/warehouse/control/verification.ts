@@ -1,5 +1,6 @@
 // What verifications found: a row for each run, table and day, with its counts. The rows of a day that pulls no longer read
 // again are final: a difference there is drift. Any other difference is late data, which the next runs bring.
+import type { Knex } from 'knex';
 import type { Engine } from '../engine.ts';
 import { controlTable, date, instant, integer, type RowOf, text } from '../schema/table.ts';
 
@@ -49,6 +50,20 @@ export const verifications = (engine: Pick<Engine, 'read'>, table: string | unde
     return query.limit(limit).offset(offset);
   });
 
+/** All rows of a table in the last verification that compared any. */
+export interface TableVerification {
+  table: string;
+  verified_at: string;
+  compared: number;
+  /** Of the compared rows, those that differ or are missing on one side. */
+  differing: number;
+}
+
+export async function lastVerifications(engine: Pick<Engine, 'read'>): Promise<TableVerification[]> {
+  const rows = await engine.read((sql) => lastSums(sql, {}));
+  return rows.map(({ equal, ...row }) => ({ ...row, differing: row.compared - equal }));
+}
+
 /** The final rows of a table in the last verification that compared any. */
 export interface TableDrift {
   table: string;
@@ -60,28 +75,29 @@ export interface TableDrift {
 }
 
 export async function tableDrift(engine: Pick<Engine, 'read'>): Promise<TableDrift[]> {
-  const rows: (Omit<TableDrift, 'drift_ratio'> & { equal: number })[] = await engine.read((sql) =>
-    sql('sync_verification as found')
-      .join(
-        // Run ids sort by time.
-        sql('sync_verification')
-          .where({ state: 'final' })
-          .where('compared', '>', 0)
-          .groupBy('table_name')
-          .select('table_name', sql.raw('max(run_id) as run_id'))
-          .as('last'),
-        (join) => join.on('last.table_name', 'found.table_name').on('last.run_id', 'found.run_id'),
-      )
-      .where('found.state', 'final')
-      .groupBy('found.table_name')
-      .orderBy('found.table_name')
-      .select('found.table_name as table')
-      .max({ verified_at: 'found.verified_at' })
-      .sum({ compared: 'found.compared', equal: 'found.equal' }),
-  );
-  return rows.map(({ table, verified_at, ...sums }) => {
-    const compared = Number(sums.compared);
-    const drifted = compared - Number(sums.equal);
+  const rows = await engine.read((sql) => lastSums(sql, { state: 'final' }));
+  return rows.map(({ table, verified_at, compared, equal }) => {
+    const drifted = compared - equal;
     return { table, verified_at, compared, drifted, drift_ratio: drifted / compared };
   });
+}
+
+/** For each table, the sums of the last run that compared such rows. */
+async function lastSums(sql: Knex, rows: { state?: DayState }) {
+  // Run ids sort by time.
+  const last = sql('sync_verification')
+    .where(rows)
+    .where('compared', '>', 0)
+    .groupBy('table_name')
+    .select('table_name', sql.raw('max(run_id) as run_id'))
+    .as('last');
+  const sums: { table: string; verified_at: string; compared: number; equal: number }[] = await sql
+    .from(sql('sync_verification').where(rows).as('found'))
+    .join(last, (join) => join.on('last.table_name', 'found.table_name').on('last.run_id', 'found.run_id'))
+    .groupBy('found.table_name')
+    .orderBy('found.table_name')
+    .select('found.table_name as table')
+    .max({ verified_at: 'found.verified_at' })
+    .sum({ compared: 'found.compared', equal: 'found.equal' });
+  return sums.map((row) => ({ ...row, compared: Number(row.compared), equal: Number(row.equal) }));
 }

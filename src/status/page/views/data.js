@@ -1,5 +1,6 @@
 // @ts-check
-// The tables with their rows and freshness, the invalid records in quarantine, and the dictionary.
+// Whether yesterday is final, the last days, the tables with rows, freshness and verification, the invalid records in
+// quarantine, and the dictionary.
 import { useState } from 'preact/hooks';
 import { setFilter } from '../address.js';
 import { html } from '../html.js';
@@ -7,20 +8,19 @@ import { ActionButton } from '../parts/action.js';
 import { useData } from '../parts/page.js';
 import { Pager, Table } from '../parts/table.js';
 import { Choice, Empty, Faint, Foreign, Loaded, Pill, Said, Time } from '../parts/words.js';
-import { currentLanguage, rich, t, word } from '../texts.js';
-import { count } from '../words.js';
-import { Days } from './days.js';
+import { currentLanguage, rich, t, tableMeaning, word } from '../texts.js';
+import { count, finePercent } from '../words.js';
+import { Days, Yesterday } from './days.js';
 
 /** The days change slowly, and their answer is large. */
-const EVERY_MS = 60000;
+const REFRESH = { everyMs: 60000, ignoresRuns: true };
 
 export function TablesView({ query: { page = '0', table = '', word: find = '' } }) {
-  const status = useData('days', {}, { everyMs: EVERY_MS });
-  const quarantine = useData('quarantine', { page, table });
+  const status = useData('days', {}, REFRESH);
+  const quarantine = useData('quarantine', { page, table }, { ignoresRuns: true });
   const dictionary = useData('dictionary', {}, { isFixed: true });
   return html`<h1 tabindex="-1">${t('view.data')}</h1>
-    <h2>${t('days.title')}</h2>
-    <${Loaded} of=${status}>${({ days }) => html`<${Days} days=${days} />`}<//>
+    <${Loaded} of=${status}>${({ days, tables }) => html`<${Yesterday} days=${days} tables=${tables} /><h2>${t('days.title')}</h2><${Days} days=${days} />`}<//>
     <h2>${t('data.tables')}</h2>
     <${Loaded} of=${status}>${({ tables }) => html`<${Table} caption=${t('data.tablesCaption')} columns=${columns()}
       rows=${tables.map((each) => tableRow(each, dictionary.data?.tables ?? []))} empty=${t('data.noTables')} />`}<//>
@@ -31,7 +31,7 @@ export function TablesView({ query: { page = '0', table = '', word: find = '' } 
       <input type="search" defaultValue=${find} placeholder=${t('data.findWhat')} autocomplete="off"
         onInput=${(/** @type {any} */ event) => setFilter({ word: event.target.value }, { replace: true })} /></label></div>
     ${currentLanguage() === 'en' ? null : html`<p class="hint">${t('data.inEnglish')}</p>`}
-    <${Loaded} of=${dictionary}>${(data) => html`<div class="dictionary" lang="en">${data.tables.filter((each) => fits(each, find.toLowerCase())).map((each) => html`<${Entry} key=${each.name} entry=${each} />`)}</div>`}<//>`;
+    <${Loaded} of=${dictionary}>${(data) => html`<div class="dictionary">${data.tables.filter((each) => fits(each, find.toLowerCase())).map((each) => html`<${Entry} key=${each.name} entry=${each} />`)}</div>`}<//>`;
 }
 
 const columns = () => [
@@ -40,21 +40,35 @@ const columns = () => [
   { name: t('column.fresh') },
   { name: t('column.read') },
   { name: t('column.lastChange') },
+  { name: t('column.verified') },
 ];
 
 const when = (/** @type {string | null} */ at) =>
   at === null ? html`<${Faint}>${t('time.never')}<//>` : html`<${Time} at=${at} />`;
 
-const tableRow = (each, tables) => ({
-  key: each.name,
-  cells: [
-    html`<code class="name">${each.name}</code><span class="meaning" lang="en">${tables.find(({ name }) => name === each.name)?.meaning}</span>`,
-    count(each.rows),
-    html`<${Pill} group="fresh" state=${each.verdict} />`,
-    when(each.read_until),
-    when(each.last_change_at),
-  ],
-});
+const tableRow = (each, tables) => {
+  const entry = tables.find(({ name }) => name === each.name);
+  return {
+    key: each.name,
+    cells: [
+      html`<code class="name">${each.name}</code><span class="meaning">${entry && tableMeaning(entry)}</span>`,
+      count(each.rows),
+      html`<${Pill} group="fresh" state=${each.verdict} />`,
+      when(each.read_until),
+      when(each.last_change_at),
+      html`<${Verified} table=${each} />`,
+    ],
+  };
+};
+
+/** What the last verification found. Drift is the share of differing rows among those of final days. */
+function Verified({ table: { verified, drift_ratio } }) {
+  if (verified === null) return html`<${Faint}>${t('verified.never')}<//>`;
+  const { verified_at, compared: n, differing } = verified;
+  return html`<${Time} at=${verified_at} />
+    <span class="meaning">${differing === 0 ? t('verified.equal', { n }) : t('verified.differ', { n, differing })}</span>
+    ${drift_ratio > 0 ? html`<strong class="meaning wrong">${t('verified.drift', { share: finePercent(drift_ratio) })}</strong>` : null}`;
+}
 
 function Quarantine({ found: { total, rows, ...list }, table, tables }) {
   if (total === 0) return html`<${Empty}>${t('data.noQuarantine')}<//>`;
@@ -85,8 +99,8 @@ function Entry({ entry: { name, kind, meaning, call, columns: own } }) {
     .map((column) => column.name)
     .join(', ');
   return html`<details onToggle=${(/** @type {any} */ event) => setOpen(event.target.open)}>
-    <summary><strong>${name}</strong><span class="reason">${meaning}</span></summary>
-    <p class="faint">${[word('tableKind', kind), call, `${t('data.key')}: ${key}`].filter(Boolean).join(' · ')}</p>
+    <summary><code><strong>${name}</strong></code><span class="reason">${tableMeaning({ name, meaning })}</span></summary>
+    <p class="faint">${word('tableKind', kind)}${call === null ? null : html` · <code>${call}</code>`} · ${t('data.key')}: <code>${key}</code></p>
     ${
       isOpen
         ? html`<${Table} caption=${t('data.columnsOf', { table: name })} columns=${[{ name: t('column.column') }, { name: t('column.type') }, { name: t('column.source') }, { name: t('column.meaning'), class: 'wide' }]}
@@ -102,6 +116,6 @@ const columnRow = (column) => ({
     html`<code>${column.name}</code>`,
     column.type,
     column.source === null ? null : html`<code>${column.source}</code>`,
-    html`${column.meaning}${column.is_personal ? html`<span class="tag">${t('data.personal')}</span>` : null}`,
+    html`<span lang="en">${column.meaning}</span>${column.is_personal ? html`<span class="tag">${t('data.personal')}</span>` : null}`,
   ],
 });
