@@ -1,6 +1,6 @@
 // roadbook report missing-proof: executed stops that lack evidence, by agent and day.
 import type { Command } from 'commander';
-import { type MissingProof, missingProof } from '../warehouse/queries/missing-proof.ts';
+import { type MissingProof, missingProof, proofByAgent } from '../warehouse/queries/missing-proof.ts';
 import { addCommand, print, usageError, withApp } from './command.ts';
 import { EXIT } from './output/exit-codes.ts';
 import { textTable } from './output/text-table.ts';
@@ -8,8 +8,6 @@ import { textTable } from './output/text-table.ts';
 interface DayOptions {
   day?: string;
 }
-
-const MOST_NAMED = 5;
 
 export function define(parent: Command): void {
   addCommand<DayOptions>(parent, {
@@ -19,7 +17,7 @@ export function define(parent: Command): void {
     action: withApp(async (app, _args, { json, day }) => {
       if (day !== undefined && !isDate(day)) throw usageError('--day is not a date', 'for example 2026-01-31');
       await app.privacy();
-      const stops = await missingProof(await app.warehouse(), day);
+      const stops = await missingProof(await app.warehouse(), { day });
       print(json ? JSON.stringify(stops, null, 2) : show(stops));
       return EXIT.ok;
     }),
@@ -30,20 +28,14 @@ const isDate = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && !Num
 
 function show(stops: readonly MissingProof[]): string {
   if (stops.length === 0) return 'No executed stop lacks evidence that `proof` in the configuration requires.';
-  const groups = Map.groupBy(stops, ({ day, agent_id }) => `${day} ${agent_id}`).values();
-  const count = (own: readonly MissingProof[], field: 'lacks_picture' | 'lacks_signature' | 'lacks_checklist') =>
-    own.filter((stop) => stop[field]).length;
-  const rows = groups.map((own) => [
-    own[0]?.day,
-    own[0]?.agent_name ?? own[0]?.agent_id,
-    own.length,
-    count(own, 'lacks_picture'),
-    count(own, 'lacks_signature'),
-    count(own, 'lacks_checklist'),
-    own
-      .slice(0, MOST_NAMED)
-      .map(({ stop_code, stop_id }) => stop_code ?? stop_id)
-      .join(', ') + (own.length > MOST_NAMED ? ', …' : ''),
+  const rows = proofByAgent(stops).map(({ which, ...own }) => [
+    own.day,
+    own.agent,
+    own.stops,
+    own.lacks_picture,
+    own.lacks_signature,
+    own.lacks_checklist,
+    which.join(', ') + (own.stops > which.length ? ', …' : ''),
   ]);
-  return textTable(['day', 'agent', 'stops', 'no picture', 'no signature', 'no checklist', 'which'], [...rows]);
+  return textTable(['day', 'agent', 'stops', 'no picture', 'no signature', 'no checklist', 'which'], rows);
 }

@@ -46,13 +46,13 @@ const VIEWS: Record<string, { hash: string; en: RegExp; pt: RegExp }> = {
   },
   today: {
     hash: 'today',
-    en: /Plans and stops as the service had them[\s\S]*Plans of the day[\s\S]*\d of \d[\s\S]*Deliveries by status[\s\S]*Late stops[\s\S]*Speeding/,
-    pt: /Planos e paradas como estavam no serviço[\s\S]*Planos do dia[\s\S]*\d de \d[\s\S]*Entregas por estado[\s\S]*Paradas atrasadas[\s\S]*Excesso de velocidade/,
+    en: /Plans and stops as the service had them[\s\S]*Plans of the day[\s\S]*\d of \d[\s\S]*Deliveries by status[\s\S]*Late stops[\s\S]*Missing proof of delivery[\s\S]*Speeding/,
+    pt: /Planos e paradas como estavam no serviço[\s\S]*Planos do dia[\s\S]*\d de \d[\s\S]*Entregas por estado[\s\S]*Paradas atrasadas[\s\S]*Entregas sem comprovante[\s\S]*Excesso de velocidade/,
   },
   data: {
     hash: 'data',
-    en: /The last 30 days[\s\S]*provisional[\s\S]*route_point_execution[\s\S]*fresh[\s\S]*1 invalid record/,
-    pt: /Os últimos 30 dias[\s\S]*provisório[\s\S]*route_point_execution[\s\S]*em dia[\s\S]*1 registro inválido/,
+    en: /Yesterday, Mon 09 Mar, is not final[\s\S]*checklist: hole[\s\S]*The last 30 days[\s\S]*provisional[\s\S]*never verified[\s\S]*drift: 10%[\s\S]*route_point_execution[\s\S]*fresh[\s\S]*1 invalid record/,
+    pt: /Ontem, .*, não está fechado[\s\S]*checklist: lacuna[\s\S]*Os últimos 30 dias[\s\S]*provisório[\s\S]*nunca verificada[\s\S]*divergência: 10%[\s\S]*route_point_execution[\s\S]*em dia[\s\S]*1 registro inválido[\s\S]*Veículos da conta/,
   },
   config: {
     hash: 'config',

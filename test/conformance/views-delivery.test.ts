@@ -298,7 +298,7 @@ describe.each(engineCases)('bi_missing_proof on $name', (engineCase) => {
     ]);
     await fillProofRules(place.engine, { picture: false, signature: false, checklists: ['Daily', 'Weekly'] });
     expect((await lacking()).map(([id]) => id)).toEqual([11, 13, 14, 16]);
-    expect(await missingProof(place.engine, '2026-03-11')).toMatchObject([
+    expect(await missingProof(place.engine, { day: '2026-03-11' })).toMatchObject([
       { stop_code: 'S-14', agent_name: 'Ana', by_office: true, lacks_picture: false, lacks_checklist: true },
     ]);
   });

@@ -13,6 +13,7 @@ import {
   plansOnBothSides,
   vehicleDays,
 } from '../../warehouse/queries/delivery-day.ts';
+import { missingProof, proofByAgent } from '../../warehouse/queries/missing-proof.ts';
 import { tableFreshnessOf } from '../health/status-document.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { dayChart, type LateRule } from './day-chart.ts';
@@ -36,10 +37,11 @@ export function today({ engine, clock, running, jobs }: TodayApiDependencies): H
     const current = localDate(clock.now(), timezone);
     const { day } = query(c, { day: knownDay.default(current) });
     const period = periodOf(day, timezone);
-    const [plans, stops, events] = await Promise.all([
+    const [plans, stops, events, unproved] = await Promise.all([
       dayPlans(engine, period),
       dayStops(engine, period),
       dayEvents(engine, period),
+      missingProof(engine, { planDay: day }),
     ]);
     const summaryDay = day === current ? ((await lastSummaryDay(engine)) ?? day) : day;
     return c.json({
@@ -57,6 +59,7 @@ export function today({ engine, clock, running, jobs }: TodayApiDependencies): H
       stops: stops.length,
       late_after_seconds: lateRule().lateAfterMs / 1_000,
       picture: dayChart(stops, period, lateRule()),
+      missing_proof: proofByAgent(unproved),
       events: events.toSorted((a, b) => b.n - a.n),
       vehicles: { day: summaryDay, rows: await vehicleDays(engine, summaryDay, MOST_VEHICLES) },
     });

@@ -1,4 +1,4 @@
-// Executed stops that lack evidence, newest day first.
+// Executed stops that lack evidence, newest day first, and their sums by agent and day.
 import type { Engine } from '../engine.ts';
 
 export interface MissingProof {
@@ -31,10 +31,21 @@ const COLUMNS = [
   'lacks_checklist',
 ] as const satisfies readonly (keyof MissingProof)[];
 
-export async function missingProof(engine: Pick<Engine, 'read'>, day?: string): Promise<MissingProof[]> {
+export interface ProofFilter {
+  /** Local day on which the stops were executed. */
+  day?: string;
+  /** Local day on which their plans start. */
+  planDay?: string;
+}
+
+export async function missingProof(
+  engine: Pick<Engine, 'read'>,
+  { day, planDay }: ProofFilter = {},
+): Promise<MissingProof[]> {
   const rows: Record<string, unknown>[] = await engine.read((sql) => {
     const query = sql('bi_missing_proof').select(...COLUMNS);
     if (day !== undefined) query.where({ day });
+    if (planDay !== undefined) query.whereIn('plan_id', sql('route_plan').where({ _day: planDay }).select('id'));
     return query.orderBy([{ column: 'day', order: 'desc' }, 'agent_id', 'executed_at', 'stop_id']);
   });
   // Engines return booleans as 1 and 0.
@@ -45,4 +56,37 @@ export async function missingProof(engine: Pick<Engine, 'read'>, day?: string): 
     lacks_signature: Boolean(row.lacks_signature),
     lacks_checklist: Boolean(row.lacks_checklist),
   })) as unknown as MissingProof[];
+}
+
+export interface AgentProof {
+  day: string | null;
+  /** Name of the agent, or the identifier where there is no name; null if neither is known. */
+  agent: string | number | null;
+  stops: number;
+  lacks_picture: number;
+  lacks_signature: number;
+  lacks_checklist: number;
+  /** Codes of the first stops, or identifiers where there is no code. */
+  which: (string | number)[];
+}
+
+const MOST_NAMED = 5;
+
+/** One row for each agent and day, in the order of the stops. */
+export function proofByAgent(stops: readonly MissingProof[]): AgentProof[] {
+  const groups = Map.groupBy(stops, ({ day, agent_id }) => `${day} ${agent_id}`).values();
+  return [...groups].map((own) => {
+    const count = (field: 'lacks_picture' | 'lacks_signature' | 'lacks_checklist') =>
+      own.filter((stop) => stop[field]).length;
+    const { day = null, agent_id = null, agent_name = null } = own[0] ?? {};
+    return {
+      day,
+      agent: agent_name ?? agent_id,
+      stops: own.length,
+      lacks_picture: count('lacks_picture'),
+      lacks_signature: count('lacks_signature'),
+      lacks_checklist: count('lacks_checklist'),
+      which: own.slice(0, MOST_NAMED).map(({ stop_code, stop_id }) => stop_code ?? stop_id),
+    };
+  });
 }

@@ -1,5 +1,6 @@
 // @ts-check
-// A day of deliveries: how old its data is, stops by state over the day, late stops, one plan on a map, events, vehicles.
+// A day of deliveries: how old its data is, stops by state over the day, late stops, one plan on a map, stops without proof,
+// events, vehicles.
 import { href, setFilter } from '../address.js';
 import { html } from '../html.js';
 import { ProgressChart, StackedChart } from '../parts/charts.js';
@@ -86,6 +87,7 @@ function Day({ day, chosen }) {
       }<//>
     </div>
     <div class="columns"><${RoutePanel} day=${day} chosen=${chosen} isRead=${isRead} /><${LatePanel} day=${day} isRead=${isRead} /></div>
+    <div class="rows"><${ProofPanel} agents=${day.missing_proof} isRead=${isRead} /></div>
     <div class="columns">
       <${Panel} name=${t('today.events')}>${day.events.length === 0 ? html`<${Empty}>${t('today.noEvents')}<//>` : html`<${Events} events=${day.events} />`}<//>
       <${Panel} name=${t('today.vehicles', { day: weekday(day.vehicles.day) })}>
@@ -199,5 +201,34 @@ function LatePanel({ day: { picture, plans, day }, isRead }) {
     <div class="scroll" tabindex="0" role="group" aria-label=${t('today.lateStops')}>
       <${Table} caption=${t('today.lateCaption')} columns=${columns} rows=${rows} empty=${isRead ? t('today.nothingLate') : t('today.notRead')} /></div>
     ${picture.lateCount > picture.late.length ? html`<p class="hint">${t('today.latest', { n: picture.late.length, all: picture.lateCount })}</p>` : null}
+  <//>`;
+}
+
+/** Executed stops without the evidence that the configuration requires, by driver. */
+function ProofPanel({ agents, isRead }) {
+  const columns = [
+    { name: t('dayPlans.driver'), class: 'wide' },
+    { name: t('proof.day'), class: 'short' },
+    { name: t('today.stops'), class: 'number' },
+    { name: t('proof.picture'), class: 'number' },
+    { name: t('proof.signature'), class: 'number' },
+    { name: t('proof.checklist'), class: 'number' },
+    { name: t('proof.which'), class: 'wide' },
+  ];
+  const rows = agents.map((each) => ({
+    key: `${each.day} ${each.agent}`,
+    cells: [
+      html`<${Foreign}>${each.agent ?? '–'}<//>`,
+      each.day === null ? null : weekday(each.day),
+      html`<strong>${count(each.stops)}</strong>`,
+      count(each.lacks_picture),
+      count(each.lacks_signature),
+      count(each.lacks_checklist),
+      html`<${Foreign}>${each.which.join(', ')}${each.stops > each.which.length ? ', …' : ''}<//>`,
+    ],
+  }));
+  return html`<${Panel} name=${t('proof.title')}>
+    <div class="scroll" tabindex="0" role="group" aria-label=${t('proof.title')}>
+      <${Table} caption=${t('proof.title')} columns=${columns} rows=${rows} empty=${isRead ? t('proof.none') : t('today.notRead')} /></div>
   <//>`;
 }
