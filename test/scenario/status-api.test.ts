@@ -40,6 +40,7 @@ describe('/api/day', () => {
     });
     expect(rows.find(({ step }: { step: string }) => step === 'rejected').entry.reasons).toHaveLength(2);
     expect(steps).toMatchObject({ in: 6, unknown: 1, rejected: 1 });
+    expect(rows.slice(0, 2).map(({ step }: { step: string }) => step).toSorted()).toEqual(['rejected', 'unknown']);
   });
 
   it('counts stops as the warehouse does, and shows plans that the ERP did not offer', async () => {
@@ -63,7 +64,6 @@ describe('/api/day', () => {
   });
 });
 
-describe('/api/days', () => {
 describe('/api/today', () => {
   it('counts the stops of the plans of the day that lack proof, by driver', async () => {
     const { missing_proof } = await get('today?day=2026-03-10');
@@ -83,6 +83,7 @@ describe('/api/today', () => {
   });
 });
 
+describe('/api/days', () => {
   it('judges each table by the schedule of its job, and each day by what was read', async () => {
     const { jobs, running } = place.dependencies;
     const { config } = running();

@@ -1,4 +1,5 @@
-// The plans of a local day, one row each: what the ERP offered and what the service has of it. Pure.
+// The plans of a local day, one row each: what the ERP offered and what the service has of it. Those that are not at the
+// service come first. Pure.
 import { reasonsOf } from '../../warehouse/outbox/entry.ts';
 import type { DayStop, EntryOfDay, PlanOfDay } from '../../warehouse/queries/delivery-day.ts';
 import { type LateRule, lateness } from './day-chart.ts';
@@ -12,6 +13,9 @@ const STEPS = {
   rejected: 'rejected',
   cancelled: 'cancelled',
 } as const;
+
+/** Steps of plans that the service should have and does not, or may not. */
+const EXPECTED: readonly string[] = ['rejected', 'unknown', 'received'];
 
 export interface BothSides {
   entries: readonly EntryOfDay[];
@@ -43,7 +47,8 @@ export function dayPlanRows({ entries, plans, stops }: BothSides, rule: LateRule
         plan: shownPlan(plan),
       })),
   ];
-  const order = ({ start, code }: (typeof rows)[number]): string => `${start} ${code}`;
+  const order = ({ step, start, code }: (typeof rows)[number]): string =>
+    `${EXPECTED.includes(step) ? 0 : 1} ${start} ${code}`;
   return rows.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 

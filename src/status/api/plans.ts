@@ -1,5 +1,5 @@
-// The push board: outbox entries by page, entries that need a person, the history of one entry, and the plans for
-// tomorrow against the deadline.
+// The push board: outbox entries by page, entries that need a person, files that could not be read, the history of one
+// entry, and the plans for tomorrow against the deadline.
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '../../core/glossary.ts';
@@ -7,6 +7,7 @@ import { isoInstant } from '../../core/time/clock.ts';
 import { outboxAttention } from '../../sync/push/attention.ts';
 import { payloadOf } from '../../sync/push/kind.ts';
 import { actionsOn } from '../../warehouse/control/audit.ts';
+import { factsNamed } from '../../warehouse/control/learned-facts.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { attemptsOf } from '../../warehouse/outbox/attempts.ts';
 import { OUTBOX_STATES, type OutboxEntry, shownEntry } from '../../warehouse/outbox/entry.ts';
@@ -16,6 +17,7 @@ import {
   kindsWithWaitingFiles,
   outboxCounts,
   searchEntries,
+  UNREAD,
 } from '../../warehouse/outbox/lists.ts';
 import { planPoints } from '../../warehouse/queries/delivery-day.ts';
 import { routePoint } from '../../warehouse/tables/route-point.ts';
@@ -25,7 +27,7 @@ import { ApiError } from '../server/api-error.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { dayOf, knownDay, PAGE_ROWS, page, paged, query, text } from './page-query.ts';
 
-type PlansApiDependencies = Pick<StatusServerDependencies, 'engine' | 'clock' | 'running' | 'privacy'>;
+type PlansApiDependencies = Pick<StatusServerDependencies, 'engine' | 'clock' | 'running' | 'privacy' | 'redactor'>;
 
 /** One state, or several with commas. */
 const states = z
@@ -55,6 +57,7 @@ export function plans(dependencies: PlansApiDependencies): Hono {
     return c.json({
       counts: await outboxCounts(engine),
       attention: await outboxAttention(engine, isoInstant(dependencies.clock.now())),
+      unread: await unread(dependencies),
       deadline: await deadlineStatus({ config, engine, clock: dependencies.clock }),
       /** Entries that match the search, on all pages. */
       found: await engine.read((sql) => countEntries(sql, search)),
@@ -115,6 +118,14 @@ async function remoteOf({ remote_id }: OutboxEntry, engine: Engine) {
   if (remote_id === null) return null;
   const plan = await engine.read((sql) => sql('route_plan').where({ id: remote_id }).first());
   return plan === undefined ? null : { plan, stops: await planPoints(engine, remote_id) };
+}
+
+const MOST_UNREAD = 20;
+
+/** The files and feeds that could not be read in the last day, and why. */
+async function unread({ engine, redactor }: PlansApiDependencies) {
+  const facts = await engine.read((sql) => factsNamed<{ name: string; reason: string }>(sql, UNREAD));
+  return facts.slice(0, MOST_UNREAD).map(({ name, reason }) => ({ name, reason: redactor.redact(reason) }));
 }
 
 /** `needs_person`: why the entry needs a person, or null. */

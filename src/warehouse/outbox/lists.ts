@@ -142,8 +142,9 @@ export async function entriesNeedingAttention(
   return rows.map(({ reason, n }) => ({ reason, n: Number(n) }));
 }
 
-/** The name of the fact that a file or feed could not be read. */
-export const unreadFact = (kind: string, name = ''): string => `unread ${kind} ${name}`;
+/** How the names of the facts begin that a file or feed could not be read. */
+export const UNREAD = 'unread ';
+export const unreadFact = (kind: string, name = ''): string => `${UNREAD}${kind} ${name}`;
 
 export const dropOldUnread = async (sql: Knex, kind: string, before: string): Promise<void> => {
   await sql('sync_state')
@@ -163,7 +164,7 @@ export async function recentIssues(sql: Knex, kinds: readonly string[], since: s
     return Number(row?.n ?? 0);
   };
   return {
-    unreadable: await count(sql('sync_state').where('name', 'like', 'unread %').where('updated_at', '>=', since)),
+    unreadable: await count(sql('sync_state').where('name', 'like', `${UNREAD}%`).where('updated_at', '>=', since)),
     rejected: await count(entries().where({ state: 'rejected' }).whereRaw(IS_OPEN).whereNull('attention')),
     accepted_in_part: await count(entries().whereRaw(IS_CONFIRMED).whereRaw(IS_PARTIAL)),
   };

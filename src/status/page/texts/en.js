@@ -381,6 +381,13 @@ export const en = {
   'plans.needsPerson': 'Needs a person',
   'plans.entriesNeed': { one: '{n} entry needs a person.', other: '{n} entries need a person.' },
   'plans.reasonCount': { one: '{n} item: {what}', other: '{n} items: {what}' },
+  'plans.unread': {
+    one: '{n} file or feed could not be read in the last day.',
+    other: '{n} files or feeds could not be read in the last day.',
+  },
+  'plans.unreadTodo': 'Correct the file and drop it again. The folder failed/ has it, with its result beside it.',
+  'plans.rejectedTodo':
+    'Correct it in the ERP; then it is sent by itself. Retry sends it unchanged, which helps only if the cause is gone.',
   'plans.deadline': 'Deadline',
   'plans.allConfirmed': 'Every plan for tomorrow is confirmed.',
   'plans.notConfirmed': {

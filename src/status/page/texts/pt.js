@@ -390,6 +390,13 @@ export const pt = {
   'plans.needsPerson': 'Precisa de uma pessoa',
   'plans.entriesNeed': { one: '{n} item precisa de uma pessoa.', other: '{n} itens precisam de uma pessoa.' },
   'plans.reasonCount': { one: '{n} item: {what}', other: '{n} itens: {what}' },
+  'plans.unread': {
+    one: '{n} arquivo ou fonte não pôde ser lido no último dia.',
+    other: '{n} arquivos ou fontes não puderam ser lidos no último dia.',
+  },
+  'plans.unreadTodo': 'Corrija o arquivo e coloque-o de novo na pasta. Ele está em failed/, com seu resultado ao lado.',
+  'plans.rejectedTodo':
+    'Corrija no ERP; então ele é enviado sozinho. Tentar de novo o envia sem mudança, o que só ajuda se a causa não existe mais.',
   'plans.deadline': 'Prazo',
   'plans.allConfirmed': 'Todos os planos de amanhã estão confirmados.',
   'plans.notConfirmed': {

@@ -26,6 +26,7 @@ const Story = ({ entry }) => html`
   }
   ${entry.message ? html`<p class="lead"><${Said}>${entry.message}<//></p>` : null}
   ${entry.reasons.length === 0 ? null : html`<ul class="reasons">${entry.reasons.map((reason) => html`<li><${Foreign}>${reason}<//></li>`)}</ul>`}
+  ${entry.state === 'rejected' ? html`<p class="hint">${t('plans.rejectedTodo')}</p>` : null}
   <p class="buttons"><${EntryActions} entry=${entry} /></p>
   <${Facts} facts=${factsOf(entry)} />
   <${StopsCompared} content=${entry.content} remote=${entry.remote} />

@@ -41,10 +41,11 @@ function Board({ query: { page = '0', state = '', kind = '', code = '', day = ''
     ${
       board.data === undefined
         ? null
-        : html`<${Attention} attention=${board.data.attention} /><${Deadline} deadline=${board.data.deadline} />
+        : html`<${Attention} attention=${board.data.attention} /><${Unread} unread=${board.data.unread} /><${Deadline} deadline=${board.data.deadline} />
       <${States} counts=${board.data.counts} current=${state} />`
     }
     ${filters}
+    ${state === 'rejected' ? html`<p class="hint">${t('plans.rejectedTodo')}</p>` : null}
     <${Loaded} of=${board}>${(data) => html`
       <${Table} caption=${t('plans.caption')} columns=${columns()} rows=${data.rows.map(row)} empty=${t('plans.none')} />
       <${Pager} list=${data} />`}<//>`;
@@ -62,6 +63,14 @@ function Attention({ attention }) {
       }) => html`<li key=${reason}>${t('plans.reasonCount', { n, what: word('says', reason) })}${' '}
         <span class="hint">${word('todo', reason)}</span></li>`,
     )}</ul></section>`;
+}
+
+function Unread({ unread }) {
+  if (unread.length === 0) return null;
+  return html`<section class="banner late" aria-label=${t('plans.unread', { n: unread.length })}>
+    <strong>${t('plans.unread', { n: unread.length })}</strong>
+    <ul class="needs">${unread.map(({ name, reason }) => html`<li key=${name}><${Foreign}>${name}<//>: <${Said}>${reason}<//></li>`)}</ul>
+    <span class="hint">${t('plans.unreadTodo')}</span></section>`;
 }
 
 function Deadline({ deadline }) {
