@@ -8,7 +8,7 @@ import type { StatusFacts } from '../health/status-document.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { knownJob } from './actions.ts';
 import { asWritten, durationsOf } from './config.ts';
-import { runSize } from './overview.ts';
+import { runSize } from './runs.ts';
 
 const CELLS = 60;
 

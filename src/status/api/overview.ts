@@ -4,6 +4,7 @@ import { latestRuns, type RunRow } from '../../warehouse/control/runs.ts';
 import type { JobStatus } from '../health/job-status.ts';
 import type { StatusFacts } from '../health/status-document.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
+import { runSize } from './runs.ts';
 
 /** Runs of a job in the small charts. */
 const RECENT_RUNS = 30;
@@ -36,12 +37,6 @@ async function overviewJob(status: JobStatus, { engine, jobs }: OverviewDependen
     recent: runs.map(recentRun).toReversed(),
   };
 }
-
-/** The size of a run in a chart: its duration, and the rows that it changed or items that it sent. */
-export const runSize = ({ started_at, finished_at, inserted, updated, sent }: RunRow) => ({
-  seconds: finished_at === null ? null : (Date.parse(finished_at) - Date.parse(started_at)) / 1_000,
-  rows: Math.max(inserted + updated, sent),
-});
 
 const recentRun = (run: RunRow) => ({
   run_id: run.run_id,

@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { isoInstant } from '../../core/time/clock.ts';
-import { runNamed, searchRuns } from '../../warehouse/control/runs.ts';
+import { type RunRow, runNamed, searchRuns } from '../../warehouse/control/runs.ts';
 import { ApiError } from '../server/api-error.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { PAGE_ROWS, page, paged, query, text } from './page-query.ts';
@@ -10,6 +10,12 @@ import { PAGE_ROWS, page, paged, query, text } from './page-query.ts';
 const DAY_MS = 86_400_000;
 /** The timeline shows at most this many runs, the newest ones. */
 const MOST_BARS = 5_000;
+
+/** The size of a run in a chart: its duration, null while it runs, and the rows that it changed or items that it sent. */
+export const runSize = ({ started_at, finished_at, inserted, updated, sent }: RunRow) => ({
+  seconds: finished_at === null ? null : (Date.parse(finished_at) - Date.parse(started_at)) / 1_000,
+  rows: Math.max(inserted + updated, sent),
+});
 
 export function runs(dependencies: Pick<StatusServerDependencies, 'engine' | 'clock' | 'jobs' | 'logTail'>): Hono {
   const { engine, clock, jobs, logTail } = dependencies;
@@ -19,12 +25,12 @@ export function runs(dependencies: Pick<StatusServerDependencies, 'engine' | 'cl
   app.get('/timeline', async (c) => {
     const from = isoInstant(clock.now() - DAY_MS);
     const found = await searchRuns(engine, { jobs: all, since: from, limit: MOST_BARS + 1 });
-    const bars = found.slice(0, MOST_BARS).map(({ run_id, job, status, started_at, finished_at }) => ({
-      run_id,
-      job,
-      status,
-      started_at,
-      finished_at,
+    const bars = found.slice(0, MOST_BARS).map((run) => ({
+      run_id: run.run_id,
+      job: run.job,
+      status: run.status,
+      started_at: run.started_at,
+      seconds: runSize(run).seconds,
     }));
     return c.json({ from, to: isoInstant(clock.now()), jobs: all, bars, cut: found.length > MOST_BARS });
   });

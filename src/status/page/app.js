@@ -72,7 +72,7 @@ function useAddress(/** @type {{current: HTMLElement | null}} */ main) {
 function useLive(/** @type {(error: any) => void} */ onLocked) {
   const [overview, setOverview] = useState(/** @type {any} */ (undefined));
   const [link, setLink] = useState(/** @type {{state: string, since?: string | null}} */ ({ state: 'connecting' }));
-  const [version, setVersion] = useState(0);
+  const [version, setVersion] = useState({ any: 0, data: 0 });
   const [session, setSession] = useState(0);
   useEffect(() => {
     let isOver = false;
@@ -97,8 +97,11 @@ function useLive(/** @type {(error: any) => void} */ onLocked) {
             document = isChange ? applyChanges(document, news.data.changes) : news.data;
             setZone(document.timezone);
             setOverview(document);
-            // A heartbeat alone is no reason to read the data of a view again.
-            if (!isChange || news.data.changes.some(([path]) => path[0] !== 'daemons')) setVersion((n) => n + 1);
+            const changed = isChange ? new Set(news.data.changes.map(([path]) => path[0])) : new Set(['all']);
+            // A heartbeat is no reason to read anything again, a run that wrote nothing is none to read the data again.
+            changed.delete('daemons');
+            const isOfRuns = [...changed].every((part) => part === 'jobs');
+            if (changed.size > 0) setVersion(({ any, data }) => ({ any: any + 1, data: data + (isOfRuns ? 0 : 1) }));
             setLink({ state: 'live' });
           }
         } catch (/** @type {any} */ error) {
@@ -167,7 +170,8 @@ function App() {
   const page = {
     overview,
     isOutdated,
-    version: version + actions,
+    version,
+    actions,
     act,
     ask: setQuestion,
     failed: (/** @type {any} */ error) => error.status === 401 && locked(error),

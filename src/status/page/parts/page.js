@@ -8,7 +8,8 @@ import { read } from '../api.js';
  * @typedef {object} Page
  * @property {any} overview the live document; undefined until it was read
  * @property {boolean} isOutdated the daemon does not answer or cannot read the warehouse
- * @property {number} version grows with each change that the server reports
+ * @property {{any: number, data: number}} version grows with each change that the server reports; `data` not with mere runs
+ * @property {number} actions grows with each action of this page
  * @property {(path: string, body?: unknown, undo?: Undo) => Promise<any>} act carries out an action and reports its result
  * @property {(question: Question) => void} ask opens the dialog of an action that needs a confirmation
  * @property {(error: import('../api.js').ServerError) => void} failed
@@ -28,9 +29,8 @@ export const usePage = () => useContext(PageContext);
 /** While changes keep coming, data is read again this often at most. */
 const REFRESH_MS = 3000;
 
-/** The version of the page, but changed at most once in `everyMs`. @param {number} everyMs */
-function useSlowVersion(everyMs) {
-  const { version } = usePage();
+/** A version that is changed at most once in `everyMs`. @param {number} version @param {number} everyMs */
+function useSlowVersion(version, everyMs) {
   const [slow, setSlow] = useState(version);
   const changedAt = useRef(0);
   useEffect(() => {
@@ -47,14 +47,15 @@ function useSlowVersion(everyMs) {
 
 /**
  * The answer of `/api/<path>`, read again when something changes. While other data is on its way, `isOld` says that
- * `data` belongs to the address before. Without `path` nothing is read.
+ * `data` belongs to the address before. Without `path` nothing is read. `ignoresRuns`: a run that wrote nothing changes
+ * nothing in the answer.
  * @param {string | undefined} path
  * @param {Record<string, unknown>} [query]
- * @param {{everyMs?: number, isFixed?: boolean}} [options]
+ * @param {{everyMs?: number, isFixed?: boolean, ignoresRuns?: boolean}} [options]
  */
-export function useData(path, query = {}, { everyMs = REFRESH_MS, isFixed = false } = {}) {
-  const { failed } = usePage();
-  const version = useSlowVersion(everyMs);
+export function useData(path, query = {}, { everyMs = REFRESH_MS, isFixed = false, ignoresRuns = false } = {}) {
+  const { failed, version, actions } = usePage();
+  const slow = useSlowVersion(ignoresRuns ? version.data : version.any, everyMs);
   const key = JSON.stringify([path, query]);
   const [known, setKnown] = useState(/** @type {{key: string, data?: any, error?: any}} */ ({ key: '' }));
   useEffect(() => {
@@ -72,6 +73,6 @@ export function useData(path, query = {}, { everyMs = REFRESH_MS, isFixed = fals
       },
     );
     return () => gone.abort();
-  }, [key, isFixed ? 0 : version]);
+  }, [key, ...(isFixed ? [] : [slow, actions])]);
   return { data: known.data, error: known.key === key ? known.error : undefined, isOld: known.key !== key };
 }

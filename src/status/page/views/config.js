@@ -9,7 +9,7 @@ import { rich, t, word } from '../texts.js';
 import { clockTime, count, fullTime, weekday } from '../words.js';
 
 export function ConfigView() {
-  const config = useData('config');
+  const config = useData('config', {}, { ignoresRuns: true });
   return html`<h1 tabindex="-1">${t('config.title')}</h1><${Loaded} of=${config}>${(data) => html`<${Config} ...${data} />`}<//>`;
 }
 

@@ -12,8 +12,8 @@ import { EntryMessage } from './plans.js';
 /** @type {Record<string, string>} */
 const TONES = { in: 'ok', received: 'new', rejected: 'bad', unknown: 'late' };
 
-export function DayPlans({ day, everyMs }) {
-  const plans = useData('day', { day }, { everyMs });
+export function DayPlans({ day, refresh }) {
+  const plans = useData('day', { day }, refresh);
   return html`<${Panel} name=${t('dayPlans.title')}>
     <${Loaded} of=${plans}>${(data) => html`
       <p class="pills">${Object.entries(data.steps).map(([step, n]) => html`<span key=${step}><${Pill} group="step" state=${step} tone=${TONES[step] ?? 'still'} /> ${count(n)}</span>`)}</p>

@@ -2,7 +2,7 @@
 // The last day as a timeline, a list of runs, and one run with all details.
 import { href, setFilter } from '../address.js';
 import { html } from '../html.js';
-import { useData } from '../parts/page.js';
+import { useData, usePage } from '../parts/page.js';
 import { Strip } from '../parts/sparks.js';
 import { Pager, Table } from '../parts/table.js';
 import { Choice, Empty, Facts, Foreign, Loaded, Pill, Said, Time } from '../parts/words.js';
@@ -14,8 +14,11 @@ const STATUSES = ['ok', 'partial', 'failed', 'abandoned', 'running'];
 export const RunsView = ({ args: [id], query }) =>
   id === undefined ? html`<${Board} query=${query} />` : html`<${Run} id=${id} />`;
 
+/** The day is large. The live document brings the runs since it was read, save those of a backfill. */
+const REFRESH = { everyMs: 600000 };
+
 function Board({ query: { page = '0', job = '', status = '' } }) {
-  const day = useData('timeline');
+  const day = useData('timeline', {}, REFRESH);
   const list = useData('runs', { page, job, status });
   return html`<h1 tabindex="-1">${t('view.runs')}</h1>
     <h2>${t('runs.day')}</h2>
@@ -62,9 +65,16 @@ const WORST_FIRST = ['failed', 'abandoned', 'partial', 'running', 'ok'];
 
 /** One line for each job, one cell for each quarter of an hour, so that runs of every minute can be chosen one by one. */
 function Timeline({ day: { to, jobs, bars, cut } }) {
-  const end = Math.ceil(Date.parse(to) / QUARTER_MS) * QUARTER_MS;
+  const { overview } = usePage();
+  const live = overview.jobs.flatMap(({ name, recent }) => recent.map((run) => ({ ...run, job: name })));
+  const known = [...new Map([...bars, ...live].map((run) => [run.run_id, run])).values()];
+  const last = Math.max(Date.parse(to), ...live.map(({ started_at }) => Date.parse(started_at)));
+  const end = Math.ceil(last / QUARTER_MS) * QUARTER_MS;
   const starts = Array.from({ length: 96 }, (_, n) => end - (96 - n) * QUARTER_MS);
-  const byJob = Map.groupBy(bars, ({ job }) => job);
+  const byJob = Map.groupBy(
+    known.filter(({ started_at }) => Date.parse(started_at) >= starts[0]),
+    ({ job }) => job,
+  );
   return html`<div class="gantt">
     ${jobs.map((job) => {
       const runs = byJob.get(job) ?? [];
@@ -90,7 +100,7 @@ function cell(start, runs = []) {
   const worst = WORST_FIRST.map((status) => runs.find((run) => run.status === status)).find(Boolean);
   const from = clockTime(start);
   if (worst === undefined) return { key: String(start) };
-  const seconds = runSeconds(worst);
+  const { seconds } = worst;
   const words =
     runs.length === 1
       ? `${clockTime(worst.started_at)} · ${word('state', worst.status)}${seconds === null ? '' : ` · ${span(seconds)}`}`

@@ -14,10 +14,10 @@ import { clockTime, count, percent, span, weekday } from '../words.js';
 import { DayPlans } from './day-plans.js';
 
 /** While changes keep coming, the day is read again this often at most. */
-const EVERY_MS = 15000;
+const REFRESH = { everyMs: 15000, ignoresRuns: true };
 
 export function TodayView({ query: { day = '', plan = '' } }) {
-  const data = useData('today', { day }, { everyMs: EVERY_MS });
+  const data = useData('today', { day }, REFRESH);
   return html`<${Head} day=${day} data=${data.data} />
     <${Loaded} of=${data}>${(found) => html`<${Day} day=${found} chosen=${plan} />`}<//>`;
 }
@@ -70,7 +70,7 @@ function Day({ day, chosen }) {
       <${Card} name=${t('today.returned')} value=${isRead ? count(picture.byStatus.D ?? 0) : '–'} tone=${picture.byStatus.D > 0 ? 'bad' : ''}>${t('today.notDelivered')}<//>
       <${Card} name=${t('today.late')} value=${isRead ? count(picture.lateCount) : '–'} tone=${picture.lateCount > 0 ? 'late' : ''}>${t('today.byMore', { span: span(day.late_after_seconds) })}<//>
     </ul>
-    <div class="rows"><${DayPlans} day=${day.day} everyMs=${EVERY_MS} /></div>
+    <div class="rows"><${DayPlans} day=${day.day} refresh=${REFRESH} /></div>
     <div class="columns">
       <${Panel} name=${t('today.byStatus')}>${
         stops === 0
@@ -141,7 +141,7 @@ const busiest = (plans) =>
 
 function RoutePanel({ day, chosen, isRead }) {
   const plan = day.plans.find(({ id }) => String(id) === chosen) ?? busiest(day.plans);
-  const points = useData(plan && 'plan-points', { plan: plan?.id }, { everyMs: EVERY_MS });
+  const points = useData(plan && 'plan-points', { plan: plan?.id }, REFRESH);
   if (plan === undefined)
     return html`<${Panel} name=${t('today.route')}><${Empty}>${isRead ? t('today.noPlan') : t('today.notRead')}<//><//>`;
   const label = ({ id, external_code, vehicle_plate, status }) =>
