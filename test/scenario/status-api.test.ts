@@ -40,7 +40,12 @@ describe('/api/day', () => {
     });
     expect(rows.find(({ step }: { step: string }) => step === 'rejected').entry.reasons).toHaveLength(2);
     expect(steps).toMatchObject({ in: 6, unknown: 1, rejected: 1 });
-    expect(rows.slice(0, 2).map(({ step }: { step: string }) => step).toSorted()).toEqual(['rejected', 'unknown']);
+    expect(
+      rows
+        .slice(0, 2)
+        .map(({ step }: { step: string }) => step)
+        .toSorted(),
+    ).toEqual(['rejected', 'unknown']);
   });
 
   it('counts stops as the warehouse does, and shows plans that the ERP did not offer', async () => {
@@ -126,6 +131,17 @@ describe('/api/jobs/<job>', () => {
 });
 
 describe('the outbox', () => {
+  it('gives the reasons of Roadbook in the language of the reader', async () => {
+    const rejected = { external_code: 'no-stops', reasons: '["route_points: at least one is required"]' };
+    await place.rig.engine.write((tx) => storeEntries(tx, [entryIn('rejected', rejected)]));
+    const reasonsIn = async (language: string) => {
+      const headers = { 'accept-language': language };
+      return (await place.ask('GET', '/api/outbox?code=no-stops', { headers })).json.rows[0].reasons;
+    };
+    expect(await reasonsIn('en-US,pt')).toEqual(['route_points: at least one is required']);
+    expect(await reasonsIn('pt-BR')).toEqual(['route_points: é preciso pelo menos um']);
+  });
+
   it('is searched by day and states', async () => {
     const codes = async (search: string) =>
       (await get(`outbox?${search}`)).rows.map(({ external_code }: { external_code: string }) => external_code);

@@ -1,5 +1,6 @@
 // The plans of a local day, one row each: what the ERP offered and what the service has of it. Those that are not at the
 // service come first. Pure.
+import { type Language, reasonIn } from '../../erp/files/result-words.ts';
 import { reasonsOf } from '../../warehouse/outbox/entry.ts';
 import type { DayStop, EntryOfDay, PlanOfDay } from '../../warehouse/queries/delivery-day.ts';
 import { type LateRule, lateness } from './day-chart.ts';
@@ -23,7 +24,7 @@ export interface BothSides {
   stops: readonly DayStop[];
 }
 
-export function dayPlanRows({ entries, plans, stops }: BothSides, rule: LateRule) {
+export function dayPlanRows({ entries, plans, stops }: BothSides, rule: LateRule, language: Language) {
   const byId = new Map(plans.map((plan) => [plan.id, plan]));
   const byPlan = Map.groupBy(stops, ({ route_plan_id }) => route_plan_id);
   const owned = new Set(entries.map(({ remote_id }) => remote_id));
@@ -34,7 +35,7 @@ export function dayPlanRows({ entries, plans, stops }: BothSides, rule: LateRule
       code: entry.external_code as string | null,
       step: STEPS[entry.state] as (typeof STEPS)[keyof typeof STEPS] | 'foreign',
       start: entry.period_start,
-      entry: { ...entry, reasons: reasonsOf(entry) },
+      entry: { ...entry, reasons: reasonsOf(entry).map((reason) => reasonIn(language, reason)) },
       plan: entry.remote_id === null ? null : shownPlan(byId.get(entry.remote_id)),
     })),
     ...plans

@@ -1,7 +1,8 @@
-// Reads the query parameters of the page. An invalid one is answered with 400.
+// Reads the query parameters and the language of the page. An invalid parameter is answered with 400.
 import type { Context } from 'hono';
 import { z } from 'zod';
 import { pathText } from '../../core/text/zod-words.ts';
+import type { Language } from '../../erp/files/result-words.ts';
 import { periodOf } from '../../sync/pull/plan/local-days.ts';
 import { ApiError } from '../server/api-error.ts';
 
@@ -31,6 +32,10 @@ export function query<Shape extends z.ZodRawShape>(c: Context, shape: Shape): z.
   const names = parsed.error.issues.map(({ path }) => pathText(path)).join(', ');
   throw new ApiError(400, 'bad_request', `Invalid query parameters: ${names}`, 'Correct or remove them.');
 }
+
+/** The language in which the page shows the reasons of an item. */
+export const languageOf = (c: Context): Language =>
+  c.req.header('accept-language')?.startsWith('pt') === true ? 'pt' : 'en';
 
 /** One page of `rows`. The caller reads one row more than a page, so that `more` is known. */
 export const paged = <T>(rows: readonly T[], number: number): { rows: T[]; page: number; more: boolean } => ({

@@ -4,13 +4,14 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '../../core/glossary.ts';
 import { isoInstant } from '../../core/time/clock.ts';
+import { type Language, reasonIn } from '../../erp/files/result-words.ts';
 import { outboxAttention } from '../../sync/push/attention.ts';
 import { payloadOf } from '../../sync/push/kind.ts';
 import { actionsOn } from '../../warehouse/control/audit.ts';
 import { factsNamed } from '../../warehouse/control/learned-facts.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { attemptsOf } from '../../warehouse/outbox/attempts.ts';
-import { OUTBOX_STATES, type OutboxEntry, shownEntry } from '../../warehouse/outbox/entry.ts';
+import { OUTBOX_STATES, type OutboxEntry, reasonsOf, shownEntry } from '../../warehouse/outbox/entry.ts';
 import {
   countEntries,
   entriesNamed,
@@ -25,7 +26,7 @@ import { attentionReason } from '../health/attention-reason.ts';
 import { deadlineStatus } from '../health/deadline.ts';
 import { ApiError } from '../server/api-error.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
-import { dayOf, knownDay, PAGE_ROWS, page, paged, query, text } from './page-query.ts';
+import { dayOf, knownDay, languageOf, PAGE_ROWS, page, paged, query, text } from './page-query.ts';
 
 type PlansApiDependencies = Pick<StatusServerDependencies, 'engine' | 'clock' | 'running' | 'privacy' | 'redactor'>;
 
@@ -57,11 +58,11 @@ export function plans(dependencies: PlansApiDependencies): Hono {
     return c.json({
       counts: await outboxCounts(engine),
       attention: await outboxAttention(engine, isoInstant(dependencies.clock.now())),
-      unread: await unread(dependencies),
+      unread: await unread(dependencies, languageOf(c)),
       deadline: await deadlineStatus({ config, engine, clock: dependencies.clock }),
       /** Entries that match the search, on all pages. */
       found: await engine.read((sql) => countEntries(sql, search)),
-      ...paged(await shown(rows, dependencies), params.page),
+      ...paged(await shown(rows, dependencies, languageOf(c)), params.page),
     });
   });
 
@@ -73,7 +74,7 @@ export function plans(dependencies: PlansApiDependencies): Hono {
     };
     const entry = await namedEntry(engine, query(c, shape));
     const attempts = await engine.read((sql) => attemptsOf(sql, entry));
-    const [first] = await shown([entry], dependencies);
+    const [first] = await shown([entry], dependencies, languageOf(c));
     return c.json({
       ...first,
       attempts,
@@ -123,16 +124,19 @@ async function remoteOf({ remote_id }: OutboxEntry, engine: Engine) {
 const MOST_UNREAD = 20;
 
 /** The files and feeds that could not be read in the last day, and why. */
-async function unread({ engine, redactor }: PlansApiDependencies) {
+async function unread({ engine, redactor }: PlansApiDependencies, language: Language) {
   const facts = await engine.read((sql) => factsNamed<{ name: string; reason: string }>(sql, UNREAD));
-  return facts.slice(0, MOST_UNREAD).map(({ name, reason }) => ({ name, reason: redactor.redact(reason) }));
+  return facts
+    .slice(0, MOST_UNREAD)
+    .map(({ name, reason }) => ({ name, reason: reasonIn(language, redactor.redact(reason)) }));
 }
 
 /** `needs_person`: why the entry needs a person, or null. */
-async function shown(entries: readonly OutboxEntry[], { engine, clock }: PlansApiDependencies) {
+async function shown(entries: readonly OutboxEntry[], { engine, clock }: PlansApiDependencies, language: Language) {
   const waiting = await engine.read(kindsWithWaitingFiles);
   return entries.map((entry) => ({
     ...shownEntry(entry),
+    reasons: reasonsOf(entry).map((reason) => reasonIn(language, reason)),
     needs_person: attentionReason(entry, clock.now(), waiting),
   }));
 }

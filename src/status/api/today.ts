@@ -18,7 +18,7 @@ import { tableFreshnessOf } from '../health/status-document.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { dayChart, type LateRule } from './day-chart.ts';
 import { dayPlanRows } from './day-plans.ts';
-import { knownDay, query } from './page-query.ts';
+import { knownDay, languageOf, query } from './page-query.ts';
 
 const MOST_VEHICLES = 20;
 const MOST_PLANS = 2_000;
@@ -68,7 +68,8 @@ export function today({ engine, clock, running, jobs }: TodayApiDependencies): H
   app.get('/day', async (c) => {
     const { config } = running();
     const { day } = query(c, { day: knownDay.default(localDate(clock.now(), config.timezone)) });
-    const rows = dayPlanRows(await plansOnBothSides(engine, periodOf(day, config.timezone)), lateRule());
+    const both = await plansOnBothSides(engine, periodOf(day, config.timezone));
+    const rows = dayPlanRows(both, lateRule(), languageOf(c));
     const { freshAt } = await tableFreshnessOf('route_plan', { config, jobs, engine });
     return c.json({
       day,

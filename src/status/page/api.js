@@ -1,5 +1,6 @@
 // @ts-check
 // Calls to the server. The token is sent as a bearer header and kept for this tab only; it is never a cookie.
+import { locale } from './texts.js';
 
 const KEY = 'roadbook-token';
 
@@ -23,10 +24,13 @@ export class ServerError extends Error {
 
 /** @param {RequestInit} options */
 async function opened(/** @type {string} */ path, options = {}) {
-  const authorization = token() === null ? undefined : { authorization: `Bearer ${token()}` };
+  const headers = {
+    'accept-language': locale(),
+    ...(token() !== null && { authorization: `Bearer ${token()}` }),
+  };
   let answer;
   try {
-    answer = await fetch(path, { ...options, headers: authorization });
+    answer = await fetch(path, { ...options, headers });
   } catch {
     throw new ServerError(0, { code: 'no_answer' });
   }

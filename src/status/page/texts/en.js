@@ -334,6 +334,21 @@ export const en = {
   'said.Cancelled by a person': 'Cancelled by a person',
   'said.Retried by a person; the next run sends it': 'Retried by a person; the next run sends it',
   'said.A person asserts that it is not at the service': 'A person asserts that it is not at the service',
+  'said.It is invalid and was not sent': 'It is invalid and was not sent',
+  'said.It could not be read and was not sent': 'It could not be read and was not sent',
+  'said.The service may have an earlier content; the content that the ERP offers now cannot be sent':
+    'The service may have an earlier content; the content that the ERP offers now cannot be sent',
+  'said.An earlier send may have arrived: it is read back before the changed content is sent':
+    'An earlier send may have arrived: it is read back before the changed content is sent',
+  'said.The service has it, but must show its identifier before it can be changed':
+    'The service has it, but must show its identifier before it can be changed',
+  'said.The ERP reused the code for another day; it was not sent':
+    'The ERP reused the code for another day; it was not sent',
+  'said.The ERP changed it after it was pushed; the service cannot change it':
+    'The ERP changed it after it was pushed; the service cannot change it',
+  'said.The service has it, although it answered with a rejection':
+    'The service has it, although it answered with a rejection',
+  'said.Found at the service': 'Found at the service',
   'said.Rejected by the service': 'Rejected by the service',
   'said.Not shown by the service yet; it is read back again before it counts as absent':
     'Not shown by the service yet; it is read back again before it counts as absent',

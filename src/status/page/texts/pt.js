@@ -343,6 +343,21 @@ export const pt = {
   'said.Cancelled by a person': 'Cancelado por uma pessoa',
   'said.Retried by a person; the next run sends it': 'Repetido por uma pessoa; a próxima execução o envia',
   'said.A person asserts that it is not at the service': 'Uma pessoa afirma que não está no serviço',
+  'said.It is invalid and was not sent': 'É inválido e não foi enviado',
+  'said.It could not be read and was not sent': 'Não pôde ser lido e não foi enviado',
+  'said.The service may have an earlier content; the content that the ERP offers now cannot be sent':
+    'O serviço pode ter um conteúdo anterior; o que o ERP oferece agora não pode ser enviado',
+  'said.An earlier send may have arrived: it is read back before the changed content is sent':
+    'Um envio anterior pode ter chegado: ele é consultado antes de enviar o conteúdo alterado',
+  'said.The service has it, but must show its identifier before it can be changed':
+    'O serviço o tem, mas precisa mostrar o identificador antes que ele possa ser alterado',
+  'said.The ERP reused the code for another day; it was not sent':
+    'O ERP reutilizou o código em outro dia; não foi enviado',
+  'said.The ERP changed it after it was pushed; the service cannot change it':
+    'O ERP o alterou depois do envio; o serviço não permite alterá-lo',
+  'said.The service has it, although it answered with a rejection':
+    'O serviço o tem, embora tenha respondido com uma rejeição',
+  'said.Found at the service': 'Encontrado no serviço',
   'said.Rejected by the service': 'Rejeitado pelo serviço',
   'said.Not shown by the service yet; it is read back again before it counts as absent':
     'O serviço ainda não o mostra; é consultado de novo antes de ser considerado ausente',

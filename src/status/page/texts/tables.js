@@ -14,8 +14,7 @@ export const ptTables = {
   bi_event_day:
     'Eventos por dia local, veículo e categoria: quantidade, duração, distância. Os totais de bi_event, muito mais rápidos.',
   bi_freshness: 'Uma linha por tabela: linhas, última alteração, última leitura e até quando a tabela está completa.',
-  bi_missing_proof:
-    'Uma linha por parada executada sem a foto, a assinatura ou o checklist que a configuração exige.',
+  bi_missing_proof: 'Uma linha por parada executada sem a foto, a assinatura ou o checklist que a configuração exige.',
   bi_push: 'Uma linha por item que o ERP quer enviar: estado, motivo, tentativas e duração.',
   bi_route_plan:
     'Uma linha por plano de rota: período planejado, veículo e agente, andamento e pontualidade das paradas.',
