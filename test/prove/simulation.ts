@@ -25,8 +25,7 @@ for (let n = 0; n < seeds + CHANGES.length; n++) {
 const again = await simulate({ seed: firstSeed, days, fairDays: FAIR_DAYS });
 const isSame = again.eventDigest === reports[0]?.eventDigest && again.contentDigest === reports[0]?.contentDigest;
 if (!isSame) process.stdout.write(`seed ${firstSeed} gave another order of events: ${JSON.stringify(again)}\n`);
-const isKept = (report: SimulationReport): boolean =>
-  isSound(report) && report.fairLogins <= mostFairLogins(FAIR_DAYS);
+const isKept = (report: SimulationReport): boolean => isSound(report) && report.fairLogins <= mostFairLogins(FAIR_DAYS);
 const failing = reports.filter((report) => !isKept(report)).map(({ seed }) => seed);
 if (failing.length > 0) process.stdout.write(`seeds that failed: ${failing.join(', ')}\n`);
 

@@ -100,7 +100,9 @@ const switchTo = (rig: Rig, shapes: SandboxOptions['shapes']) =>
 it('reports an answer that changed, once', async () => {
   const rig = await rigWith({});
   const changed = async () =>
-    (await probeService(rig.dependencies, { isSeen: true })).answers.flatMap(({ question, was }) => (was ? [[question, was]] : []));
+    (await probeService(rig.dependencies, { isSeen: true })).answers.flatMap(({ question, was }) =>
+      was ? [[question, was]] : [],
+    );
   expect(await changed()).toEqual([]);
   await switchTo(rig, { planSearch: 'start' });
   expect(await changed()).toEqual([['plan_search', 'overlap']]);

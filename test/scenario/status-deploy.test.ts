@@ -68,7 +68,9 @@ describe('deploy', () => {
 
   it('tests every rule', () => {
     const { tests } = parse(fileOf('prometheus-rules.test.yml')) as { tests: { alert_rule_test: RuleTest[] }[] };
-    const firing = tests.flatMap(({ alert_rule_test }) => alert_rule_test.filter(({ exp_alerts }) => exp_alerts.length > 0));
+    const firing = tests.flatMap(({ alert_rule_test }) =>
+      alert_rule_test.filter(({ exp_alerts }) => exp_alerts.length > 0),
+    );
     expect(new Set(firing.map(({ alertname }) => alertname))).toEqual(new Set(rules.map(({ alert }) => alert)));
   });
 

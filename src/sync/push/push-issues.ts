@@ -37,7 +37,7 @@ export async function pushIssues(engine: Engine, nowMs: number) {
   return REASONS.flatMap((reason) => {
     const entries = counts[reason];
     if (entries === 0) return [];
-    const { what, noun, hint } = WORDS[reason];
+    const { what, noun, hint }: { what: string; noun: readonly string[]; hint: string } = WORDS[reason];
     return [{ reason, entries, text: `${entries} ${noun[entries === 1 ? 0 : 1]} ${what}`, hint }];
   });
 }

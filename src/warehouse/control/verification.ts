@@ -83,7 +83,7 @@ export async function tableDrift(engine: Pick<Engine, 'read'>): Promise<TableDri
 }
 
 /** For each table, the sums of the last run that compared such rows. */
-async function lastSums(sql: Knex, rows: { state?: DayState }) {
+async function lastSums(sql: Knex, rows: { state?: VerifiedDay['state'] }) {
   // Run ids sort by time.
   const last = sql('sync_verification')
     .where(rows)

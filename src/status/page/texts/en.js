@@ -599,12 +599,6 @@ export const en = {
   'data.tables': 'Tables',
   'data.tablesCaption': 'Tables with rows, freshness and verification',
   'data.noTables': 'There are no tables.',
-  'data.verification': 'Verification',
-  'data.verificationCaption': 'The last verification of the final days of each table',
-  'data.notVerified': 'No final day was verified yet.',
-  'column.verified': 'Verified',
-  'column.compared': 'Rows compared',
-  'column.differing': 'Rows that differed',
   'data.quarantine': 'Quarantine',
   'data.noQuarantine': 'No record is in quarantine.',
   'data.masked': {

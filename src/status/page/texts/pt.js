@@ -606,12 +606,6 @@ export const pt = {
   'data.tables': 'Tabelas',
   'data.tablesCaption': 'Tabelas com linhas, atualidade e verificação',
   'data.noTables': 'Não há tabelas.',
-  'data.verification': 'Verificação',
-  'data.verificationCaption': 'A última verificação dos dias finais de cada tabela',
-  'data.notVerified': 'Nenhum dia final foi verificado ainda.',
-  'column.verified': 'Verificada',
-  'column.compared': 'Linhas comparadas',
-  'column.differing': 'Linhas que diferiam',
   'data.quarantine': 'Quarentena',
   'data.noQuarantine': 'Nenhum registro está em quarentena.',
   'data.masked': {

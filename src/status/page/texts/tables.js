@@ -36,6 +36,7 @@ export const ptTables = {
   point_of_interest: 'Pontos de interesse da conta.',
   point_of_interest_category: 'Categorias de pontos de interesse.',
   proof_rule: 'Os comprovantes que uma parada executada precisa ter, conforme a configuração.',
+  stop_rule: 'A partir de quando uma parada está atrasada, conforme a configuração.',
   push_attempt: 'Cada envio, consulta e ação manual de um item a enviar.',
   push_outbox: 'Cada item que o ERP quer enviar, com seu estado e o motivo dele.',
   push_return: 'O desfecho de cada parada de um plano enviado, como foi informado ao ERP pela última vez.',
