@@ -28,7 +28,6 @@ export const jobLookup = (app: App): JobLookup => ({
   },
 });
 
-/** The jobs for the scheduler. */
 export const enabledJobs = (app: App): ScheduledJob[] =>
   Object.entries(app.loaded.config.jobs)
     .filter(([, job]) => job.enabled)

@@ -16,7 +16,6 @@ import { type WarehouseSettings, warehouseSection } from './sections/warehouse.t
 
 /** Declarations of other layers. The configuration does not import these layers. */
 export interface ConfigDeclarations {
-  /** The jobs, by name. */
   jobs: Record<string, JobDeclaration>;
   /** Settings of each warehouse engine by name, without the `engine` key. */
   engines: Record<string, z.ZodObject>;

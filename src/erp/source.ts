@@ -125,7 +125,6 @@ export interface StopOutcome {
   /** ISO instant. */
   executedAt: string | null;
   reason: string | null;
-  /** Names of the pictures. */
   pictures: string[];
 }
 
@@ -197,7 +196,6 @@ export interface FoundHeader {
 
 /** Where a table was found in its file. */
 export interface TablePlace {
-  /** Row of the header. */
   headerRow: number;
   encoding?: string;
   delimiter?: string;
@@ -221,7 +219,6 @@ export interface SourceContext {
   random: () => number;
 }
 
-/** An open feed. */
 export interface Feed {
   source: ErpSource;
   /** Default options of each item. */

@@ -4,7 +4,6 @@ import { type FilesSettings, openFiles } from './sources/files.ts';
 import { type HttpSettings, openHttp } from './sources/http.ts';
 import { openSql, type SqlSettings } from './sources/sql.ts';
 
-/** The settings of a feed in the configuration. */
 export type FeedSettings = FilesSettings | SqlSettings | HttpSettings;
 
 export function openSource(settings: FeedSettings, context: SourceContext): ErpSource {

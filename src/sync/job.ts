@@ -25,7 +25,6 @@ export interface JobDeclaration<Options extends z.ZodObject = z.ZodObject> {
 }
 
 export interface RunContext {
-  /** Name of the job. */
   job: string;
   runId: string;
   /** The job's own options, validated. */

@@ -114,7 +114,6 @@ export interface Ddl {
   replaceView(sql: Knex, name: string, query: string): Promise<void>;
   /** Columns of a table or view; undefined if it does not exist. */
   columnsOf(sql: Knex, table: string): Promise<string[] | undefined>;
-  /** Names of the indexes of a table. */
   indexesOf(sql: Knex, table: string): Promise<string[]>;
   /** The last step of every upgrade, such as comments on tables and columns. Changes only what differs. */
   finishSchema(sql: Knex, declared: readonly (Table | View)[]): Promise<void>;

@@ -6,7 +6,6 @@ import { checkedText, section } from './section.ts';
 import { timeZone } from './time-zone.ts';
 
 export interface JobDeclaration {
-  /** The default schedule. */
   schedule: string;
   /** The job's own options, each with a default. */
   options: z.ZodObject;

@@ -8,7 +8,6 @@ export const RETRY_BUDGET = { reserve: 20, perRequest: 0.2 };
 /** Budgets of older runs are forgotten. */
 const MOST_RUNS = 100;
 
-/** The budget of a run, by its id. */
 export function createRetryBudgets(): (runId: string) => RetryBudget {
   const budgets = new Map<string, RetryBudget>();
   return (runId) => {

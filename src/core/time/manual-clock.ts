@@ -7,7 +7,6 @@ export interface ManualClock extends Clock {
   advance(ms: number): Promise<void>;
   /** Sets the clock forward or back, as an administrator does. Sleepers are not affected. */
   set(byMs: number): void;
-  /** Number of waiting sleepers. */
   sleepers(): number;
   /** Time until the next sleeper wakes; undefined if there is none. */
   untilNext(): number | undefined;

@@ -15,7 +15,6 @@ const RESULT = '.result.json';
 const TABLE = '.result.csv';
 
 export interface Finishing {
-  /** The drop folder. */
   folder: string;
   file: TakenFile;
   content: FileContent;

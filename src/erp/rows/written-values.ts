@@ -1,7 +1,6 @@
 // Reads dates and numbers as Brazilian ERPs and spreadsheets write them: 18/11/2026 08:00, 20261118, 1.234,56. A value that
 // could mean two things is never guessed: the issue shows it and names the setting that decides.
 
-/** The settings of a feed. */
 export interface FeedFormats {
   /** Order of day, month and year, such as dd/MM/yyyy; absent if only unambiguous dates are read. */
   dates?: string | undefined;

@@ -7,7 +7,6 @@ import { FAULT_TABLE, type Meaning, meaningOfStatus } from './status-table.ts';
 import type { WireAnswer } from './transport.ts';
 import type { TransportFault } from './transport-fault.ts';
 
-/** The call that failed. */
 export interface FailedCall {
   /** A write changes something at the service. It is sent again only if it certainly had no effect. */
   kind: 'read' | 'write';

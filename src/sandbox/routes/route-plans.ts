@@ -12,7 +12,6 @@ import { planRecord, pointRecord } from './plan-records.ts';
 import { importPlan } from './route-import.ts';
 
 const PATH = '/import/route_plan';
-/** An index that no vehicle has. */
 const NO_VEHICLE = -1;
 const PLAN_INCLUDES = [
   'user_excluded',

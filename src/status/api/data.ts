@@ -37,7 +37,6 @@ export function data({ engine, redactor }: Pick<StatusServerDependencies, 'engin
   return app;
 }
 
-/** The placeholder of a hidden value. */
 const hidden = (value: unknown): string =>
   typeof value === 'string' ? `[hidden: text of ${value.length}]` : `[hidden: ${typeof value}]`;
 

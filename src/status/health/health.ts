@@ -20,7 +20,6 @@ export interface JobFacts extends Schedule {
   lastStatus: string | undefined;
   /** The end of the last finished run. */
   ended?: RunEnd | undefined;
-  /** Start of the last run in ms. */
   lastStartMs: number | undefined;
   /** End of the last run in ms; undefined while it runs. */
   lastEndMs?: number | undefined;

@@ -54,7 +54,6 @@ export interface StatusDocument {
   /** Present if a deadline is configured. */
   deadline?: DeadlineStatus;
   quarantine: number;
-  /** The drift of each verified table. */
   verification: TableDrift[];
   /** Every daemon on this warehouse. */
   daemons: DaemonStatus[];

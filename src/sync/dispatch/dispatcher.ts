@@ -5,7 +5,6 @@ import type { Lease } from '../../warehouse/control/leases.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import type { AskedPeriod, Slice, SliceOutcome } from '../slice.ts';
 
-/** The run that the slices belong to. */
 export interface SlicedRun {
   job: string;
   runId: string;

@@ -100,7 +100,6 @@ async function compareSlice(result: SliceResult, batches: readonly Batch[], load
   return found;
 }
 
-/** Stores the slice in a transaction. */
 function storing(result: SliceResult, batches: readonly Batch[], { context, slice, readAt }: Loading) {
   const { dependencies, runId } = context;
   const invalid = quarantineRows(

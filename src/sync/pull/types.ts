@@ -83,7 +83,6 @@ export interface UnknownLabels {
   metAt: string;
 }
 
-/** The plan of a run. */
 export interface Plan<Work> {
   slices: Slice<Work>[];
   /** Invalidates coverage that the slices read again. Committed before the first slice; not called in a preview. */

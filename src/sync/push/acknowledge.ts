@@ -109,7 +109,6 @@ export function createNotifier<T>(
       if (all.length > 1) for (const one of all) if (mayContinue()) await isAccepted([one]);
       return mayContinue();
     },
-    /** The first failure, if there was one. */
     failure: () => first,
   };
 }

@@ -153,7 +153,6 @@ const PAGE = 200;
 /** Limits one action, so that a person checks the result before acting on more. */
 const MOST = 10_000;
 
-/** Entries of a preview. */
 const MOST_PREVIEWED = 500;
 
 /** What the action would do to each entry; nothing is changed. `problem` says why the state does not allow it. */

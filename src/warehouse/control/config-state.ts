@@ -7,7 +7,6 @@ export interface ConfigState {
   /** When the daemon loaded its configuration. */
   loaded_at: string;
   refused: RejectedEdit | null;
-  /** The active schedules, by job. */
   schedules: Record<string, ActiveSchedule>;
 }
 

@@ -13,7 +13,6 @@ export interface Privacy {
   readonly policies: Readonly<Record<string, Policy>>;
   /** Distinguishes secrets without revealing them. */
   readonly fingerprint: string;
-  /** The privacy filter of the table. */
   filter(table: Table): PrivacyFilter;
   /** The value as the column stores it. */
   asStored(table: Table, column: string, value: string): string | null;

@@ -11,7 +11,6 @@ export interface RegisterSettings {
   policies: Readonly<Record<string, Policy>>;
   /** Retention by table, in words; a table without an entry is kept for ever. */
   retention: Readonly<Record<string, string>>;
-  /** The feeds that are configured. */
   feeds: readonly string[];
   /** Folder of the picture files. */
   images: string;

@@ -125,7 +125,6 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<typeof T
         writes.add(() => plainErrors(() => transact(writer, { schema }, work)), { priority: isLong ? 0 : 1 })
       : loads.add(() => plainErrors(() => transact(loaders, { schema, tables }, work)));
 
-  /** Runs `work` on its own connection. */
   const onOwnConnection = <T>(work: (sql: Knex) => Promise<T>): Promise<T> => {
     const sql = connectWriter(settings, 1, watch);
     return work(sql).finally(() => sql.destroy());
