@@ -61,5 +61,5 @@ const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.s
 const settingOf = (section: object, key: string): unknown => (section as Record<string, unknown>)[key];
 
 /** In the code, the name of a duration ends in its unit (`timeoutMs`); in the file it does not (`timeout`). */
-const fileName = (key: string): string =>
+export const fileName = (key: string): string =>
   key.replace(/Ms$/, '').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -1,6 +1,7 @@
 // The running configuration without its secrets, the last rejected edit, the coming runs of each job, and the latest
 // actions of people.
 import { Hono } from 'hono';
+import { fileName } from '../../config/changes.ts';
 import { publicConfig } from '../../config/secrets.ts';
 import { formatDuration } from '../../core/time/durations.ts';
 import { newestOrders } from '../../warehouse/control/audit.ts';
@@ -54,11 +55,8 @@ export function asWritten(value: unknown, durations: ReadonlySet<string>, key = 
   if (Array.isArray(value)) return value.map((item) => asWritten(item, durations));
   if (typeof value === 'object' && value !== null) {
     const { isListed: _, ...settings } = value as Record<string, unknown>;
-    const entries = Object.entries(settings).map(([name, inner]) => {
-      const written = name.replace(/Ms$/, '').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-      return [written, asWritten(inner, durations, name)];
-    });
-    return Object.fromEntries(entries);
+    const entries = Object.entries(settings);
+    return Object.fromEntries(entries.map(([name, inner]) => [fileName(name), asWritten(inner, durations, name)]));
   }
   const isDuration = key.endsWith('Ms') || durations.has(key);
   return typeof value === 'number' && isDuration ? formatDuration(value).replaceAll(' ', '') : value;

@@ -35,13 +35,10 @@ export interface ExportedTable {
 const COMMIT_MARGIN_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-export async function exportTables(engine: Engine, request: ExportRequest): Promise<ExportedTable[]> {
-  try {
-    return await writeTables(engine, request);
-  } catch (thrown) {
+export const exportTables = (engine: Engine, request: ExportRequest): Promise<ExportedTable[]> =>
+  writeTables(engine, request).catch((thrown) => {
     throw folderError(thrown, request.folder);
-  }
-}
+  });
 
 /** Explains an error of the file system. Returns any other error unchanged. */
 function folderError(thrown: unknown, folder: string): unknown {
