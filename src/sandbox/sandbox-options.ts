@@ -7,11 +7,6 @@ import type { Renewal } from './http/tokens.ts';
 import type { ClockOptions } from './sandbox-clock.ts';
 import { HOUR_MS, MINUTE_MS } from './world/company-time.ts';
 
-export interface BulkEvents {
-  /** Events of a vehicle per UTC day, spread evenly over the day and the 24 categories. At most 99,999. */
-  perVehiclePerDay: number;
-}
-
 const DEFAULTS = {
   host: '127.0.0.1',
   /** 0: any free port. */
@@ -41,8 +36,11 @@ export type SandboxSettings = typeof DEFAULTS & OptionalSettings;
 interface OptionalSettings extends ClockOptions {
   /** JSONL file that keeps accepted writes and the accelerated clock's origin. Default: memory only. */
   stateFile?: string;
-  /** Replaces the simulated events by a fixed number per vehicle and day, for benchmarks. Default: off. */
-  bulkEvents?: BulkEvents;
+  /**
+   * For benchmarks: replaces the simulated events by this many of each vehicle per UTC day, spread evenly over the day and the
+   * 24 categories. At most 99,999. Default: off.
+   */
+  bulkEvents?: { perVehiclePerDay: number };
 }
 
 export interface SandboxOptions extends OptionalSettings, Partial<Omit<typeof DEFAULTS, 'credentials' | 'shapes'>> {

@@ -11,12 +11,6 @@ import { dateText, FOUNDING_DAY, HOUR_MS, MINUTE_MS, SECOND_MS, startOfDay, week
 import type { FleetRoster } from './fleet-roster.ts';
 import { isTerminus, type PointDraft, type RouteDraft, travelSeconds } from './route-draft.ts';
 
-export interface DailyRoute {
-  draft: RouteDraft;
-  /** True if the service knows the route as a plan. */
-  isPlan: boolean;
-}
-
 /** The local date in the external code of a generated plan. */
 export const datedCode = (code: string): string | undefined => /^RT-(\d{4}-\d{2}-\d{2})-/.exec(code)?.[1];
 
@@ -29,7 +23,8 @@ export const customerPlace = memoize(
   (seed: number, customer: number): Place => placeFor('customer', `${seed}:${customer}`),
 );
 
-export function dailyRoute(seed: number, roster: FleetRoster, index: number, day: number): DailyRoute | undefined {
+/** `isPlan` if the service knows the route as a plan. */
+export function dailyRoute(seed: number, roster: FleetRoster, index: number, day: number) {
   if (day < FOUNDING_DAY || !roster.worksOn(index, day)) return undefined;
   const random = seededRandom(seed, 'route', index, day);
   if (!random.chance(weekdayOf(day) === 0 ? 0.15 : 0.93)) return undefined;

@@ -21,12 +21,6 @@ export interface Part {
 /** The usual name of the partition for null, from Hive. */
 const NO_MONTH = '__HIVE_DEFAULT_PARTITION__';
 
-/** Digests of what the state of a part depends on besides its own rows. */
-export interface SharedState {
-  zone: string;
-  names: string;
-}
-
 const NAME_QUERIES = [
   'select id, plate, title, fleet_name, cost_center_name, vehicle_category_name from vehicle order by id',
   'select id, user_id, department_name, cost_center_name from driver order by id',
@@ -34,7 +28,10 @@ const NAME_QUERIES = [
   'select name, hash from schema_view order by name',
 ];
 
-export async function sharedState(scan: Scan): Promise<SharedState> {
+type SharedState = Awaited<ReturnType<typeof sharedState>>;
+
+/** Digests of what the state of a part depends on besides its own rows. */
+export async function sharedState(scan: Scan) {
   const zone = await digest(scan, ['select from_at, offset_seconds from time_zone_offset order by from_at']);
   return { zone, names: await digest(scan, NAME_QUERIES) };
 }

@@ -1,12 +1,10 @@
 // The interface of a file format. A file is written in batches, to a path that the caller renames once it is complete.
 import type { ExportColumn } from './exportable.ts';
 
-export interface TableFile {
-  write(rows: readonly Record<string, unknown>[]): Promise<void>;
-  finish(): Promise<void>;
-}
-
 export interface FileFormat {
   readonly extension: string;
-  open(path: string, columns: readonly ExportColumn[]): Promise<TableFile>;
+  open(
+    path: string,
+    columns: readonly ExportColumn[],
+  ): Promise<{ write(rows: readonly Record<string, unknown>[]): Promise<void>; finish(): Promise<void> }>;
 }

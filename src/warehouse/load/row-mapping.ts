@@ -6,9 +6,8 @@ import { isStorable, isStorableJson } from '../../core/text/storable-text.ts';
 import type { Row, Scalar } from '../engine.ts';
 import { type ColumnType, indexedColumns, recordColumns, type Table } from '../schema/table.ts';
 
-/** The row, or why the record is invalid. */
-export type MappedRow = { row: Row } | { invalid: string };
-export type RowMapping = (record: JsonObject) => MappedRow;
+/** Returns the row, or why the record is invalid. */
+export type RowMapping = (record: JsonObject) => { row: Row } | { invalid: string };
 
 interface Field {
   /** Dotted path, for messages. */

@@ -13,11 +13,6 @@ export const agingTables: readonly Table[] = tables.filter(({ retentionBy }) => 
 
 const ROWS_AT_ONCE = 2_000;
 
-export interface Outdated {
-  table: string;
-  rows: number;
-}
-
 /** Counts the rows of the table older than `before`, an ISO instant, without their child rows. */
 export const countOutdated = (engine: Engine, table: Table, before: string): Promise<number> =>
   engine.read(async (sql) => {
@@ -26,12 +21,7 @@ export const countOutdated = (engine: Engine, table: Table, before: string): Pro
   });
 
 /** Returns how many rows of each table were deleted. */
-export async function deleteOutdated(
-  engine: Engine,
-  table: Table,
-  before: string,
-  isStopped: () => boolean,
-): Promise<Outdated[]> {
+export async function deleteOutdated(engine: Engine, table: Table, before: string, isStopped: () => boolean) {
   const deletedByTable = new Map<string, number>();
   if (hasDayFigures(table)) await dropEventDays(engine, before);
   while (!isStopped()) {
