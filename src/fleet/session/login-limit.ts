@@ -15,19 +15,10 @@ export const LOGIN_COOL_DOWN_MS = 30 * 60_000;
 const hash = promisify<string, Buffer, number, Buffer>(scrypt);
 const HASH_BYTES = 32;
 
-export interface LoginLimit {
-  /** Throws if another login could lock the account. */
-  begin(): Promise<LoginAttempt>;
-  clearRejections(): Promise<void>;
-}
+export type LoginLimit = ReturnType<typeof createLoginLimit>;
+export type LoginAttempt = Awaited<ReturnType<LoginLimit['begin']>>;
 
-export interface LoginAttempt {
-  countRejection(): Promise<void>;
-  /** For a login without an answer about the credentials. */
-  giveBack(): Promise<void>;
-}
-
-export function createLoginLimit(credentials: readonly string[], memory: SessionMemory, clock: Clock): LoginLimit {
+export function createLoginLimit(credentials: readonly string[], memory: SessionMemory, clock: Clock) {
   const secret = JSON.stringify(credentials);
 
   /** The rejections of these credentials; those of other credentials do not count. */
@@ -67,6 +58,7 @@ export function createLoginLimit(credentials: readonly string[], memory: Session
     });
 
   return {
+    /** Throws if another login could lock the account. */
     async begin() {
       let before: RejectedLogins | undefined;
       let untilMs: number | undefined;
@@ -81,13 +73,14 @@ export function createLoginLimit(credentials: readonly string[], memory: Session
       if (before !== undefined && untilMs !== undefined) throw rejectedTooOften(before.count, untilMs);
       const counted = before;
       return {
-        async countRejection() {
+        async countRejection(): Promise<void> {
           if (counted !== undefined) return;
           await memory.update(async (facts) =>
             countOne(facts, (await ownRejections(facts)) ?? { ...(await newFingerprint()), count: 0 }),
           );
         },
-        async giveBack() {
+        /** For a login without an answer about the credentials. */
+        async giveBack(): Promise<void> {
           if (counted !== undefined) await giveBack(counted);
         },
       };

@@ -114,22 +114,6 @@ export function createSliceMeter(clock: Clock) {
   };
 }
 
-export interface Heartbeat {
-  readonly process: ProcessIdentity;
-  /** Makes heartbeats until `stop`, with the kind `daemon`. */
-  start(): void;
-  /** Makes one heartbeat; the loop makes one every 5 s. Never throws. */
-  runOnce(): Promise<void>;
-  /** Idempotent and safe before start. */
-  stop(): Promise<void>;
-  /** Makes heartbeats until `leave`. Calls `onDead` when other processes have marked this one dead. */
-  join(onDead: () => void): Promise<void>;
-  /** The last member to leave deletes the row. Idempotent and safe before join. */
-  leave(onDead: () => void): Promise<void>;
-  /** True if the last heartbeat is so recent that no process can have marked this one dead. */
-  isRecent(): boolean;
-}
-
 export interface HeartbeatDependencies {
   engine: Engine;
   clock: Clock;
@@ -146,7 +130,9 @@ interface Moment {
   wallMs: number;
 }
 
-export function createHeartbeat(dependencies: HeartbeatDependencies): Heartbeat {
+export type Heartbeat = ReturnType<typeof createHeartbeat>;
+
+export function createHeartbeat(dependencies: HeartbeatDependencies) {
   const { engine, clock, log, version, slices, process = thisProcess } = dependencies;
   const id = process.holder;
   const members = new Set<() => void>();
@@ -191,6 +177,7 @@ export function createHeartbeat(dependencies: HeartbeatDependencies): Heartbeat 
     lastHeartbeat = await shortWrite(writeRow);
   }
 
+  /** Makes one heartbeat; the loop makes one every 5 s. Never throws. */
   async function runOnce(): Promise<void> {
     try {
       await makeHeartbeat();
@@ -207,6 +194,7 @@ export function createHeartbeat(dependencies: HeartbeatDependencies): Heartbeat 
     loop.start();
   }
 
+  /** The last member to leave deletes the row. Idempotent and safe before join. */
   async function leave(onDead: () => void): Promise<void> {
     if (!members.delete(onDead) || members.size > 0) return;
     const ending = loop;
@@ -223,18 +211,22 @@ export function createHeartbeat(dependencies: HeartbeatDependencies): Heartbeat 
   const daemon = () => undefined;
   return {
     process,
-    start() {
+    /** Makes heartbeats until `stop`, with the kind `daemon`. */
+    start(): void {
       kind = 'daemon';
       enter(daemon);
     },
     runOnce,
+    /** Idempotent and safe before start. */
     stop: () => leave(daemon),
-    async join(onDead) {
+    /** Makes heartbeats until `leave`. Calls `onDead` when other processes have marked this one dead. */
+    async join(onDead: () => void): Promise<void> {
       enter(onDead, { restFirst: true });
       if (lastHeartbeat === undefined) await makeHeartbeat();
     },
     leave,
-    isRecent() {
+    /** True if the last heartbeat is so recent that no process can have marked this one dead. */
+    isRecent(): boolean {
       if (lastHeartbeat === undefined) return false;
       return Math.max(clock.monotonic() - lastHeartbeat.monotonicMs, clock.now() - lastHeartbeat.wallMs) < DEAD_MS;
     },
