@@ -1,6 +1,8 @@
 // The routes of the status server: probes and metrics for machines, the page for people, its data, and the actions.
 // Everything is read from the warehouse, and no request waits for a load.
 import type { RequestListener } from 'node:http';
+import { Duplex } from 'node:stream';
+import { constants, createGzip } from 'node:zlib';
 import { getRequestListener } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { compress } from 'hono/compress';
@@ -49,7 +51,6 @@ export function createStatusApp(dependencies: StatusAppDependencies): StatusApp 
   const onError = answerError(dependencies);
   app.onError(onError);
   app.use(securityHeaders);
-  // Leaves the live stream alone: it has to be flushed event by event.
   app.use(compress());
   app.use(rightHost(host));
   app.get('/livez', (c) => c.text('alive\n'));
@@ -81,10 +82,21 @@ function watch(c: Context, live: Live): Response {
   if (live.watchers() >= MOST_WATCHERS) {
     throw new ApiError(503, 'too_many_watchers', 'Too many open pages', 'Close some of them.');
   }
-  return streamSSE(c, async (stream) => {
+  const answer = streamSSE(c, async (stream) => {
     const gone = new AbortController();
     stream.onAbort(() => gone.abort());
     for await (const { event, data } of live.watch(gone.signal))
       await stream.writeSSE({ event, data: JSON.stringify(data) });
   });
+  return compressedByEvent(c, answer);
+}
+
+/** The middleware would keep an event back until more data fills its buffer. The small window takes 50 KB for each watcher. */
+function compressedByEvent(c: Context, answer: Response): Response {
+  if (answer.body === null || !/\bgzip\b/.test(c.req.header('accept-encoding') ?? '')) return answer;
+  const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH, windowBits: 13, memLevel: 5 });
+  const body = answer.body.pipeThrough(Duplex.toWeb(gzip) as ReadableWritablePair<Uint8Array, Uint8Array>);
+  const compressed = new Response(body, answer);
+  compressed.headers.set('content-encoding', 'gzip');
+  return compressed;
 }
