@@ -81,6 +81,8 @@ function useLive(/** @type {(error: any) => void} */ onLocked) {
       let heardAt = null;
       /** @type {any} */
       let document;
+      // The views read their data beside the first document.
+      let isFirst = true;
       while (!isOver) {
         let isHeard = false;
         try {
@@ -97,7 +99,8 @@ function useLive(/** @type {(error: any) => void} */ onLocked) {
             document = isChange ? applyChanges(document, news.data.changes) : news.data;
             setZone(document.timezone);
             setOverview(document);
-            const changed = isChange ? new Set(news.data.changes.map(([path]) => path[0])) : new Set(['all']);
+            const changed = new Set(isChange ? news.data.changes.map(([path]) => path[0]) : isFirst ? [] : ['all']);
+            isFirst = false;
             // A heartbeat is no reason to read anything again, a run that wrote nothing is none to read the data again.
             changed.delete('daemons');
             const isOfRuns = [...changed].every((part) => part === 'jobs');
@@ -111,6 +114,7 @@ function useLive(/** @type {(error: any) => void} */ onLocked) {
           }
         }
         if (isOver) return;
+        isFirst = false;
         setLink({ state: 'silent', since: heardAt });
         await new Promise((resolve) => setTimeout(resolve, isHeard ? 0 : RETRY_MS));
       }

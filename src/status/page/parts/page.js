@@ -32,7 +32,7 @@ const REFRESH_MS = 3000;
 /** A version that is changed at most once in `everyMs`. @param {number} version @param {number} everyMs */
 function useSlowVersion(version, everyMs) {
   const [slow, setSlow] = useState(version);
-  const changedAt = useRef(0);
+  const changedAt = useRef(Date.now());
   useEffect(() => {
     if (version === slow) return;
     const update = () => {
