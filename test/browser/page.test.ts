@@ -524,7 +524,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   });
 
   it('receives little in two minutes without a reader, in any view', async () => {
-    const tabs = [];
+    const tabs: { name: string; page: Page; received: Awaited<ReturnType<typeof countReceived>> }[] = [];
     for (const [index, [name, { hash }]] of Object.entries(VIEWS).entries()) {
       // Each width has a context of its own: a browser opens six connections to a host, and each live stream takes one.
       opened = await browser.open({ now: place.rig.clock.now(), width: 1_300 + index });
