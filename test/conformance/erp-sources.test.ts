@@ -131,7 +131,7 @@ describe.each(BENCHES)('%s', (name, make) => {
     const taken: Taken = new Map();
     await drain(source, erp.clock, (batch) => remember(taken, batch, erp.clock));
     const outcomes: ItemOutcome[] = [
-      confirmed('P1'),
+      { ...confirmed('P1'), isPartial: true, reasons: ['route_points[1] was rejected'] },
       { ...confirmed('P2'), state: 'rejected', remoteId: null, message: 'refused', reasons: ['a', 'b'] },
     ];
     for (let times = 0; times < 2; times++) {
@@ -141,7 +141,7 @@ describe.each(BENCHES)('%s', (name, make) => {
       );
     }
     expect(await erp.notified()).toEqual({
-      P1: { state: 'confirmed', remoteId: 7, periodStart: PLAN_START },
+      P1: { state: 'partial', remoteId: 7, periodStart: PLAN_START },
       P2: { state: 'rejected', remoteId: null, periodStart: PLAN_START },
     });
     expect(itemsOf(await drain(source, erp.clock))).toEqual([]);

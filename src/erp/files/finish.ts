@@ -7,7 +7,7 @@ import { isDraft, makeFolder, moveFile, replaceFile } from '../../core/atomic-fi
 import type { FileContent, ItemOutcome, TakenFile } from '../source.ts';
 import { type FileIdentity, isSameContent } from './drop-folder.ts';
 import { exists, ifExists } from './gone.ts';
-import { fileState, type IssuePlaces, resultOf, resultTable } from './result.ts';
+import { reportedState, type IssuePlaces, resultOf, resultTable } from './result.ts';
 import type { Language } from './result-words.ts';
 
 const FINISHED = ['done', 'failed'] as const;
@@ -28,7 +28,7 @@ export interface Finishing {
 
 export async function finishFile(finishing: Finishing): Promise<void> {
   const { folder, file, content, outcomes, finishedAt } = finishing;
-  const isDone = content.readErrors.length === 0 && outcomes.every((outcome) => fileState(outcome) === 'confirmed');
+  const isDone = content.readErrors.length === 0 && outcomes.every((outcome) => reportedState(outcome) === 'confirmed');
   await removeResult(folder, file);
   const place = await freePlace(join(folder, isDone ? 'done' : 'failed'), file);
   const instants = { read_at: file.readAt, finished_at: finishedAt };

@@ -6,22 +6,21 @@ import { makeFolder, syncFolder } from '../../core/atomic-file.ts';
 import type { CellPlace, FileContent, ItemOutcome, ReadError } from '../source.ts';
 import { type Language, RESULT_HEADS, reasonIn, STATE_WORDS } from './result-words.ts';
 
-/** An outcome in a result file or an HTTP call. */
+/** For the ERP, an item that was taken in part has a state of its own. */
+export const reportedState = ({ state, isPartial }: ItemOutcome) => (isPartial ? 'partial' : state);
+
+/** An outcome in a result file, a statement or an HTTP call. */
 export const reportedOutcome = (outcome: ItemOutcome) => ({
   external_code: outcome.externalCode,
   period_start: outcome.periodStart,
-  state: outcome.state,
+  state: reportedState(outcome),
   remote_id: outcome.remoteId,
   message: outcome.message,
   reasons: outcome.reasons ?? [],
 });
 
-/** In a result, an item that was taken in part has a state of its own. */
-export const fileState = ({ state, isPartial }: ItemOutcome) => (isPartial ? 'partial' : state);
-
 const fileOutcome = (outcome: ItemOutcome) => ({
   ...reportedOutcome(outcome),
-  state: fileState(outcome),
   ...(outcome.origin !== undefined && { origin: outcome.origin }),
 });
 
@@ -43,7 +42,7 @@ export const resultOf = (
 
 function totalsOf(outcomes: readonly ItemOutcome[]) {
   const totals = { items: outcomes.length, confirmed: 0, partial: 0, rejected: 0, cancelled: 0 };
-  for (const state of outcomes.map(fileState)) if (state !== 'unknown') totals[state]++;
+  for (const state of outcomes.map(reportedState)) if (state !== 'unknown') totals[state]++;
   return totals;
 }
 
@@ -77,7 +76,7 @@ export async function resultTable(
     const texts = [...(reasons.length > 0 ? reasons : [message ?? '']), ...notes].filter((text) => text !== '');
     const known = reasons.length > 0 ? places(outcome) : undefined;
     return (texts.length > 0 ? texts : ['']).map((text) =>
-      line(externalCode, fileState(outcome), text, known?.get(text)),
+      line(externalCode, reportedState(outcome), text, known?.get(text)),
     );
   });
   const unread = readErrors.map(({ externalCode = '', reason, place }) =>
