@@ -1,5 +1,5 @@
 // Reads a feed, or a file as the feed would read it, and reports what a push would do with it. Nothing is sent, moved or
-// stored. The report has the ERP's own values: it is for the person who connects the ERP.
+// stored. Of the items only their codes stay in memory. The report has the ERP's own values: it is for the person who connects the ERP.
 import { stat } from 'node:fs/promises';
 import { basename, extname, join, resolve } from 'node:path';
 import { Fatal } from '../core/errors.ts';
@@ -20,8 +20,8 @@ import {
   type ErpBatch,
   type ErpItem,
   type FoundHeader,
+  invalidates,
   type SourceContext,
-  validItems,
 } from './source.ts';
 import { fileContext } from './sources/files.ts';
 import { type FeedSettings, openSource } from './sources.ts';
@@ -87,24 +87,18 @@ export async function checkErp({ settings, file, show, triesStatements, context 
   const report: CheckReport = { kind, items: 0, rejected: 0, tables: [], issues: [], mapping: {} };
   const rejected = new Set<string>();
   let first: ErpItem | undefined;
-  for await (const parts of readParts({ settings, file, context: { ...context, onHeader } })) {
-    const readErrors = parts.flatMap((part) => part.readErrors);
-    const isValid = validItems(readErrors);
-    for (const { origin, externalCode, reason, place } of readErrors) {
-      rejected.add(externalCode ?? origin);
-      report.issues.push({ origin, code: externalCode ?? null, reason, ...place });
+  for await (const batches of readSources({ settings, file, context: { ...context, onHeader } })) {
+    let tally = emptyTally();
+    for await (const batch of batches) {
+      if (batch.part === 1) tally = emptyTally();
+      addBatch(tally, batch, { kind, show, header: () => headers.at(-1) });
     }
-    const last = headers.at(-1);
-    for (const item of parts.flatMap(({ items }) => items).filter(isValid)) {
-      const reasons = validateItem(kind, item);
-      if (reasons.length === 0) report.items += 1;
-      else rejected.add(item.externalCode);
-      report.issues.push(...reasons.map((reason) => issueOf(kind, item, reason, last)));
-      first ??= item;
-      if (item.externalCode === show)
-        report.item = { data: item.data, options: { ...settings?.options, ...item.options } };
-    }
-    report.issues.length = Math.min(report.issues.length, MOST_ISSUES);
+    for (const days of tally.valid.values()) report.items += days.size;
+    for (const code of tally.rejected) rejected.add(code);
+    report.issues.push(...tally.issues.slice(0, MOST_ISSUES - report.issues.length));
+    first ??= tally.first;
+    if (tally.shown !== undefined)
+      report.item = { data: tally.shown.data, options: { ...settings?.options, ...tally.shown.options } };
   }
   report.rejected = rejected.size;
   report.tables = headers.map((header) => tableOf(header, context));
@@ -112,6 +106,51 @@ export async function checkErp({ settings, file, show, triesStatements, context 
   if (triesStatements) report.statements = await tryStatements(settings, context, first);
   if (show !== undefined && report.item === undefined) throw notFound(show, report);
   return report;
+}
+
+/** What was found so far in one file, query or answer. */
+interface Tally {
+  /** Start days of the items that can be sent, by code. */
+  valid: Map<string, Set<string>>;
+  rejected: Set<string>;
+  /** The first ones. */
+  issues: CheckIssue[];
+  first?: ErpItem | undefined;
+  /** The item that was asked for. */
+  shown?: ErpItem | undefined;
+}
+
+const emptyTally = (): Tally => ({ valid: new Map(), rejected: new Set(), issues: [] });
+
+interface Checked {
+  kind: SourceContext['kind'];
+  show: string | undefined;
+  header(): FoundHeader | undefined;
+}
+
+/** A read error also invalidates items of its code from earlier batches. */
+function addBatch(tally: Tally, { items, readErrors }: ErpBatch, { kind, show, header }: Checked): void {
+  const { valid, rejected, issues } = tally;
+  const note = (issue: CheckIssue): void => {
+    if (issues.length < MOST_ISSUES) issues.push(issue);
+  };
+  for (const item of items) {
+    const { externalCode, startDay } = item;
+    const reasons = validateItem(kind, item);
+    for (const reason of reasons) note(issueOf(kind, item, reason, header()));
+    if (reasons.length > 0) rejected.add(externalCode);
+    else valid.set(externalCode, (valid.get(externalCode) ?? new Set()).add(startDay));
+    tally.first ??= item;
+    if (externalCode === show) tally.shown = item;
+  }
+  for (const readError of readErrors) {
+    const { origin, externalCode, reason, place } = readError;
+    rejected.add(externalCode ?? origin);
+    note({ origin, code: externalCode ?? null, reason, ...place });
+    const days = valid.get(externalCode ?? '');
+    for (const day of days ?? []) if (invalidates(readError, day)) days?.delete(day);
+    if (externalCode === show && invalidates(readError, tally.shown?.startDay ?? '')) tally.shown = undefined;
+  }
 }
 
 /** With the code of the item and of its first stop, as after a delivery. */
@@ -174,10 +213,14 @@ function tableOf(
   return { name, rows, ...place, columns, issues };
 }
 
-/** All parts of each file, query or answer. */
-async function* readParts({ settings, file, context }: Omit<CheckRequest, 'show'>): AsyncIterable<ErpBatch[]> {
+/** The batches of each file, query or answer. */
+async function* readSources({
+  settings,
+  file,
+  context,
+}: Omit<CheckRequest, 'show'>): AsyncIterable<AsyncIterable<ErpBatch>> {
   if (file !== undefined) {
-    yield await batchesOf(fileBatches(file, settings, context));
+    yield fileBatches(file, settings, context);
     return;
   }
   if (settings === undefined)
@@ -188,23 +231,14 @@ async function* readParts({ settings, file, context }: Omit<CheckRequest, 'show'
   if (settings.source !== 'files') {
     const source = openSource(settings, context);
     try {
-      yield await batchesOf(source.read());
+      yield source.read();
     } finally {
       await source.close();
     }
     return;
   }
   for (const name of (await ifExists(dropNames(settings.folder))) ?? [])
-    yield await batchesOf(fileBatches(join(settings.folder, name), settings, context));
-}
-
-async function batchesOf(batches: AsyncIterable<ErpBatch>): Promise<ErpBatch[]> {
-  const all: ErpBatch[] = [];
-  for await (const batch of batches) {
-    if (batch.part === 1) all.length = 0;
-    all.push(batch);
-  }
-  return all;
+    yield fileBatches(join(settings.folder, name), settings, context);
 }
 
 async function* fileBatches(

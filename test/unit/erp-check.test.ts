@@ -1,0 +1,29 @@
+// `erp check` of a file that comes in several batches.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { createLog } from '../../src/core/log.ts';
+import { createRedactor } from '../../src/core/text/redaction.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
+import { checkErp } from '../../src/erp/check.ts';
+
+it('does not count an item that a later batch invalidates', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'roadbook-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const row = (code: string) => `${code};2026-05-18T08:00;2026-05-18T18:00;Store;Rua Um`;
+  const codes = [...Array.from({ length: 1_200 }, (_, i) => `P${i}`), 'P3'];
+  const header = 'plan.external_code;plan.date_time_start;plan.date_time_end;point.name;point.address';
+  const file = join(folder, 'a.csv');
+  writeFileSync(file, [header, ...codes.map(row)].join('\n'));
+  const log = createLog({ level: 'silent', redactor: createRedactor() });
+  const zone = 'America/Sao_Paulo';
+  const context = { kind: 'route_plans', zone, reuseCodes: false, clock: systemClock, log, random: Math.random } as const;
+  expect(await checkErp({ settings: undefined, file, show: 'P4', context })).toMatchObject({
+    items: 1_199,
+    rejected: 1,
+    issues: [{ code: 'P3' }],
+    item: { data: { external_code: 'P4' } },
+  });
+  await expect(checkErp({ settings: undefined, file, show: 'P3', context })).rejects.toThrow('"P3"');
+});
