@@ -46,6 +46,8 @@ export interface AppOptions {
   /** The version of Roadbook; other processes show it. */
   version: string;
   clock?: Clock;
+  /** Variables that override those of the environment, for a configuration whose `.env` is not written yet. */
+  env?: Readonly<Record<string, string>>;
   /** Ignores invalid settings of the file, for a command that only displays data. */
   tolerant?: boolean;
   /** Keeps the last log lines of each run, for the status page. */
@@ -107,10 +109,15 @@ export const tableJobs = (jobs: readonly NamedJob[], config: Pick<Config, 'jobs'
   });
 
 export async function openApp(options: AppOptions) {
-  const { configFile, logLevel, version, clock = systemClock, tolerant, keepsLog = false } = options;
+  const { configFile, logLevel, version, clock = systemClock, tolerant, keepsLog = false, env = {} } = options;
   const jobs = await loadJobs();
   const load = () =>
-    loadConfig(configFile, configDeclarations(jobs), { ...readDotenv(process.cwd()), ...process.env }, { tolerant });
+    loadConfig(
+      configFile,
+      configDeclarations(jobs),
+      { ...readDotenv(process.cwd()), ...process.env, ...env },
+      { tolerant },
+    );
   let loaded = await load();
   let loadedAt = isoInstant(clock.now());
   const redactor = createRedactor();

@@ -27,8 +27,16 @@ export const define = (command: Command): Command =>
     }),
   });
 
-export const checkApp = (app: App, { alert = false, probe = false } = {}): Promise<CheckResult[]> =>
+interface Asked {
+  alert?: boolean;
+  probe?: boolean;
+  /** Names of the checks; default all. */
+  only?: readonly string[];
+}
+
+export const checkApp = (app: App, { alert = false, probe = false, only }: Asked = {}): Promise<CheckResult[]> =>
   runChecks({
+    only,
     file: app.loaded.file,
     config: app.loaded.config,
     configError: async () => refusalOf(app.loaded.file, await app.tryRead((engine) => configState(engine).read())),

@@ -34,7 +34,7 @@ export function define(erp: Command): void {
         .option('--show <code>', 'print one item as it would be sent; tax numbers are hidden')
         .option('--try-statements', 'run acknowledge and return of an SQL feed, and roll them back', false),
     action: withApp(async (app, [file], { json, kind, show, tryStatements }) => {
-      const report = await check(app, { file, show, triesStatements: tryStatements, kind: kind ?? onlyKind(app) });
+      const report = await checkFeed(app, { file, show, triesStatements: tryStatements, kind: kind ?? onlyKind(app) });
       const text = json ? JSON.stringify(report, null, 2) : show === undefined ? reportText(report) : itemText(report);
       print(app.redactor.redact(text));
       if (!json) say('Nothing was sent.');
@@ -64,7 +64,10 @@ export function define(erp: Command): void {
   });
 }
 
-function check(app: App, { kind, ...asked }: Omit<CheckRequest, 'settings' | 'context'> & { kind: FeedKind }) {
+export function checkFeed(
+  app: App,
+  { kind, ...asked }: Omit<CheckRequest, 'settings' | 'context'> & { kind: FeedKind },
+): Promise<CheckReport> {
   const { config } = app.loaded;
   const reuseCodes = config.jobs[`push-${kind.replaceAll('_', '-')}`]?.options.reuse_codes === true;
   const { clock, log } = app;
@@ -82,7 +85,7 @@ const itemText = ({ item }: CheckReport): string => JSON.stringify(item, null, 2
 
 const SHOWN_ISSUES = 50;
 
-function reportText(report: CheckReport): string {
+export function reportText(report: CheckReport): string {
   const { kind, items, rejected, tables, issues, mapping } = report;
   const lines = tables.flatMap((table) => [tableTitle(table), ...columnLines(table), '']);
   lines.push(`${kind}: ${items} can be sent, ${rejected} cannot.`);

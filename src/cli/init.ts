@@ -1,117 +1,223 @@
 // roadbook init: asks for the service, the warehouse and a feed of route plans, tries each, and writes a commented
-// configuration. Every answer can be given by an option, so that a script can do the same. Secrets are not written: the
-// configuration names environment variables.
-import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, extname } from 'node:path';
-import { type Command, Option } from 'commander';
-import { openApp } from '../app/app.ts';
-import { createLog } from '../core/log.ts';
-import { createRedactor } from '../core/text/redaction.ts';
-import { systemClock } from '../core/time/clock.ts';
-import { checkErp } from '../erp/check.ts';
-import type { CheckResult } from '../status/doctor/check-result.ts';
+// configuration. Every answer can be given by an option. Credentials go to `.env`, which only its owner can read.
+import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Command } from 'commander';
+import { type App, openApp } from '../app/app.ts';
+import { readDotenv, withVariables } from '../config/dotenv.ts';
+import { makeFolder, replaceFile } from '../core/atomic-file.ts';
+import { asRoadbookError, Fatal } from '../core/errors.ts';
+import { ifExists } from '../erp/files/gone.ts';
+import type { Mapping } from '../erp/rows/mapping.ts';
 import { type CommonOptions, defineCommand, print, say, usageError } from './command.ts';
 import { checkApp, showChecks } from './doctor.ts';
-import { type Answers, configText } from './output/config-text.ts';
+import { checkFeed, reportText } from './erp.ts';
+import {
+  addQuestionOptions,
+  askColumns,
+  askPart,
+  askYes,
+  DEFAULTS,
+  type Interview,
+  isStop,
+  PARTS,
+  variablesOf,
+} from './init-questions.ts';
+import { type Answers, configText, tablesText } from './output/config-text.ts';
 import { EXIT, exitCodeOf } from './output/exit-codes.ts';
 import { VERSION } from './version.ts';
 
-type InitOptions = Partial<Answers> & CommonOptions & { sample?: string; yes: boolean; force: boolean };
+type InitOptions = Partial<Answers> & CommonOptions & { map: string[]; yes: boolean; force: boolean };
+
+interface Setup {
+  answers: Answers;
+  mapping: Mapping;
+  /** What the feed gives with the mapping; absent if it was not read. */
+  feed?: { items: number; rejected: number; text: string } | undefined;
+}
 
 export const define = (command: Command): Command =>
   defineCommand<InitOptions>(command, {
     options: (command) =>
-      command
-        .option('--service <address>', 'address of the service, or `sandbox`')
-        .option('--timezone <zone>', 'time zone of the company')
-        .option('--warehouse <place>', 'file of a SQLite warehouse, or postgres://… of a PostgreSQL one')
-        .addOption(new Option('--source <source>', 'where route plans come from').choices(['files', 'none']))
-        .option('--folder <folder>', 'folder into which the ERP drops its files')
-        .option('--sample <file>', 'a sample file of the ERP, to propose a mapping')
+      addQuestionOptions(command)
+        .option(
+          '--map <path=column...>',
+          'column of a canonical path; two are joined: plan.date_time_start=DATA,HORA',
+          [],
+        )
         .option('--yes', 'take the defaults instead of asking', false)
-        .option('--force', 'replace an existing file', false),
+        .option('--force', 'replace existing files and variables of .env', false),
     action: async (_args, options) => {
-      const { config: file, force, json } = options;
-      const isThere = await stat(file).then(
-        () => true,
-        () => false,
-      );
-      if (isThere && !force)
-        throw usageError(`${file} exists`, 'Choose another with --config, or replace it with --force.');
-      const answers = await answersOf(options);
-      if (/^postgres(?:ql)?:\/\/[^@/:]*:[^@/]*@/.test(answers.warehouse))
-        throw usageError(
-          'The address of the warehouse contains a password, which does not belong into the file',
-          `Set ROADBOOK_WAREHOUSE_URL to it, also in .env, and answer '\${ROADBOOK_WAREHOUSE_URL}'.`,
-        );
-      const mapping = options.sample === undefined ? {} : await proposeMapping(options.sample, answers);
-      const text = configText(answers, mapping);
-      const checks = await tryOut(file, text, options);
-      await mkdir(dirname(file), { recursive: true });
-      await writeFile(file, text, { flag: force ? 'w' : 'wx' });
-      print(json ? JSON.stringify({ file, checks, mapping }, null, 2) : showChecks(checks));
-      if (!json) say(`${file} was written. Try: npx roadbook start`);
-      const failed = checks.find(({ state }) => state === 'fail');
-      return failed === undefined ? EXIT.ok : exitCodeOf(failed.code ?? 'failed');
+      try {
+        return await init(options);
+      } catch (thrown) {
+        if (!isStop(thrown)) throw thrown;
+        throw new Fatal('Stopped; nothing was written', { code: 'stopped', hint: 'Run npx roadbook init again.' });
+      }
     },
   });
 
-const DEFAULTS: Answers = {
-  service: 'sandbox',
-  timezone: 'America/Sao_Paulo',
-  warehouse: 'data/warehouse.db',
-  source: 'files',
-  folder: 'data/erp/route-plans',
-};
-
-const QUESTIONS: readonly [keyof Answers, string][] = [
-  ['service', 'Address of the service (sandbox: the built-in simulated one)'],
-  ['timezone', 'Time zone of the company'],
-  ['warehouse', 'Warehouse: a file for SQLite, or postgres://user@host/database'],
-  ['source', 'Where route plans come from: files or none'],
-  ['folder', 'Folder into which the ERP drops its files'],
-];
-
-async function answersOf({ yes, ...given }: InitOptions): Promise<Answers> {
-  const answers: Answers = { ...DEFAULTS };
+async function init(options: InitOptions): Promise<number> {
+  const { config: file, json, yes, ...given } = options;
   const isAsking = !yes && process.stdin.isTTY === true;
   if (!yes && !isAsking)
     say('No terminal to ask in: the defaults are taken where no option is given. --help lists the options.');
-  for (const [name, message] of QUESTIONS) {
-    const said = given[name];
-    if (said !== undefined) answers[name] = said;
-    else if (isAsking && !(name === 'folder' && answers.source !== 'files'))
-      answers[name] = await ask(message, DEFAULTS[name]);
+  const tables = join(dirname(file), 'roadbook-tables.sql');
+  await allowReplacing(file, isAsking, options);
+  const interview = { given, isAsking, stored: readDotenv(process.cwd()) };
+  const setup = await interviewed(interview, options);
+  if (setup.answers.source === 'sql') await allowReplacing(tables, isAsking, options);
+  const variables = variablesOf(setup.answers);
+  const env = await dotenvWith(variables, interview, options);
+  const checks = await tryOut(options, setup, checkApp);
+  if (env !== undefined) await writeSecret('.env', env);
+  await replaceFile(file, configText(setup.answers, setup.mapping));
+  if (setup.answers.source === 'sql') await replaceFile(tables, tablesText(setup.answers.client));
+  const { mapping, feed } = setup;
+  const { items = 0, rejected = 0, text } = feed ?? {};
+  print(
+    json
+      ? JSON.stringify({ file, variables: Object.keys(variables), checks, mapping, items, rejected }, null, 2)
+      : [showChecks(checks), ...(text === undefined || isAsking ? [] : [text])].join('\n\n'),
+  );
+  if (!json) sayNext(file, setup.answers, Object.keys(variables));
+  const failed = checks.find(({ state }) => state === 'fail');
+  return failed === undefined ? EXIT.ok : exitCodeOf(failed.code ?? 'failed');
+}
+
+function sayNext(file: string, { source }: Answers, variables: readonly string[]): void {
+  if (variables.length > 0) say(`.env has ${variables.join(', ')} now; only its owner can read it.`);
+  if (source === 'sql')
+    say(`${join(dirname(file), 'roadbook-tables.sql')} has the tables for the outcomes: run it in the ERP's database.`);
+  say(`${file} was written. Try: npx roadbook start`);
+}
+
+async function allowReplacing(file: string, isAsking: boolean, { force }: InitOptions): Promise<void> {
+  if (force || (await ifExists(stat(file))) === undefined) return;
+  if (isAsking && (await askYes(`${file} exists. Replace it?`, false))) return;
+  throw usageError(`${file} exists`, 'Choose another with --config, or replace it with --force.');
+}
+
+/** The new content of `.env`; undefined if it stays as it is. A question that was answered may change a variable. */
+async function dotenvWith(
+  variables: Readonly<Record<string, string>>,
+  { isAsking, stored }: Interview,
+  { force }: InitOptions,
+): Promise<string | undefined> {
+  const changed = Object.entries(variables).filter(([name, value]) => stored[name] !== value);
+  const lost = changed.map(([name]) => name).filter((name) => (stored[name] ?? '') !== '');
+  if (lost.length > 0 && !force && !(isAsking && (await askYes(`.env has ${lost.join(', ')}. Replace?`, true))))
+    throw usageError(
+      `.env has another value of ${lost.join(', ')}`,
+      'Replace it with --force, or leave out the option.',
+    );
+  if (changed.length === 0) return undefined;
+  return withVariables((await ifExists(readFile('.env', 'utf8'))) ?? '', Object.fromEntries(changed));
+}
+
+async function writeSecret(file: string, text: string): Promise<void> {
+  await replaceFile(file, text, 0o600);
+  await chmod(file, 0o600);
+}
+
+/** Asks for one part after the other. On a terminal each is tried, and may be corrected or kept as it is. */
+async function interviewed(interview: Interview, options: InitOptions): Promise<Setup> {
+  let setup: Setup = { answers: { ...DEFAULTS, source: 'none' }, mapping: {} };
+  // The login is stored in the warehouse, so the warehouse comes first.
+  for (const part of ['company', 'warehouse', 'service', 'feed'] as const) {
+    if (part === 'feed') setup.answers.source = DEFAULTS.source;
+    for (let isAgain = false; ; isAgain = true) {
+      setup = { ...setup, answers: await askPart(PARTS[part], setup.answers, interview, isAgain) };
+      const failure = await tryPart(part, interview, options, setup, isAgain);
+      if (failure === undefined || !interview.isAsking) break;
+      say(failure);
+      if (!(await askYes('Correct the answers? No keeps them as they are.', true))) break;
+    }
   }
-  return answers;
+  return setup;
 }
 
-/** Loaded on first use: only this command asks. */
-async function ask(message: string, fallback: string): Promise<string> {
-  const { input } = await import('@inquirer/prompts');
-  return input({ message, default: fallback }, { output: process.stderr });
-}
-
-/** The columns of the sample that are probably meant, by path. */
-async function proposeMapping(file: string, { timezone }: Answers): Promise<Record<string, string>> {
-  const log = createLog({ level: 'silent', redactor: createRedactor() });
-  const feed = { kind: 'route_plans', zone: timezone, reuseCodes: false } as const;
-  const context = { ...feed, clock: systemClock, log, random: Math.random };
-  const { mapping, tables } = await checkErp({ settings: undefined, file, context });
-  if (extname(file).toLowerCase() !== '.json' && tables.length === 0)
-    throw usageError(`${file} has no table that can be read`, `npx roadbook erp check ${file} shows why.`);
-  return mapping;
-}
-
-/** Runs the checks of doctor with the configuration, from a draft beside its place. */
-async function tryOut(file: string, text: string, { logLevel }: InitOptions): Promise<CheckResult[]> {
-  const draft = `${file}.draft.yaml`;
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(draft, text);
+/** Why the part does not work; undefined if it works. Adds the mapping of the feed. */
+async function tryPart(
+  part: keyof typeof PARTS,
+  interview: Interview,
+  options: InitOptions,
+  setup: Setup,
+  isAgain: boolean,
+): Promise<string | undefined> {
   try {
-    const app = await openApp({ configFile: draft, logLevel, version: VERSION });
+    if (part === 'feed') return await tryFeed(interview, options, setup, isAgain);
+    // Without a terminal everything is tried at the end.
+    if (part === 'company' || !interview.isAsking) return undefined;
+    const only = part === 'service' ? ['login'] : ['warehouse'];
+    const checks = await tryOut(options, setup, (app) => checkApp(app, { only }));
+    say(showChecks(checks));
+    return checks.some(({ state }) => state === 'fail') ? `The ${part} does not work with these answers.` : undefined;
+  } catch (thrown) {
+    const { code, message, hint } = asRoadbookError(thrown);
+    if (code === 'usage' && !interview.isAsking) throw thrown;
+    return `${message}${hint === undefined ? '' : `\n  Try: ${hint}`}`;
+  }
+}
+
+const NEEDED = ['plan.external_code', 'plan.date_time_start', 'plan.date_time_end', 'point.name'];
+
+async function tryFeed({ isAsking }: Interview, options: InitOptions, setup: Setup, isAgain: boolean) {
+  const { source, sample } = setup.answers;
+  const given = options.map.map((rule) => rule.split('=', 2) as [string, string?]);
+  const chosen = new Map<string, string[]>();
+  setup.mapping = {};
+  setup.feed = undefined;
+  if (source === 'none') return undefined;
+  const read = () =>
+    tryOut(options, setup, async (app) => {
+      const report = await checkFeed(app, { file: sample || undefined, kind: 'route_plans' });
+      return { ...report, text: app.redactor.redact(reportText(report)) };
+    });
+  const { tables } = source === 'files' && sample === '' ? { tables: [] } : await read();
+  const columns = new Map(tables.flatMap((table) => table.columns).map((each) => [each.column, each]));
+  for (const { column, path, suggestion } of columns.values()) {
+    const meant = path ?? suggestion;
+    if (meant !== null && !chosen.has(meant)) chosen.set(meant, [column]);
+  }
+  for (const [path, names = ''] of given) chosen.set(path, names.split(','));
+  // Records in canonical form have no columns.
+  if (isAsking && columns.size > 0)
+    for (const path of NEEDED)
+      if (isAgain || !chosen.has(path))
+        chosen.set(path, await askColumns(path, [...columns.keys()], chosen.get(path) ?? []));
+  setup.mapping = mappingOf(
+    chosen,
+    [...columns.values()].every(({ path }) => path !== null),
+  );
+  if (tables.length === 0) return undefined;
+  setup.feed = await read();
+  if (isAsking) say(setup.feed.text);
+  return setup.feed.rejected > 0 ? 'Not all plans can be read.' : undefined;
+}
+
+/** None if the columns are read without one. */
+function mappingOf(chosen: ReadonlyMap<string, readonly string[]>, isRead: boolean): Mapping {
+  const rules = [...chosen].filter(([path, columns]) => columns.length > 0 && columns[0] !== path);
+  if (isRead && rules.every(([, { length }]) => length === 1)) return {};
+  return Object.fromEntries(
+    rules.map(([path, columns]) => [path, columns.length === 1 ? String(columns[0]) : { columns: [...columns] }]),
+  );
+}
+
+/** Opens the configuration from a draft beside its place. */
+async function tryOut<T>(
+  { config, logLevel }: InitOptions,
+  { answers, mapping }: Setup,
+  work: (app: App) => Promise<T>,
+): Promise<T> {
+  const draft = `${config}.draft.yaml`;
+  await makeFolder(dirname(config));
+  await writeFile(draft, configText(answers, mapping));
+  try {
+    const app = await openApp({ configFile: draft, logLevel, version: VERSION, env: variablesOf(answers) });
     try {
-      return await checkApp(app);
+      return await work(app);
     } finally {
       await app.close();
     }

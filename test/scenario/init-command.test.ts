@@ -1,8 +1,15 @@
-// roadbook init as a script calls it: the file it writes is valid, was tried, and reads the sample.
-import { readFileSync, writeFileSync } from 'node:fs';
+// roadbook init, as a script calls it and as a person answers it on a terminal: the files it writes are valid, were tried, and
+// push the plans of the ERP.
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { makeWorkplace, type Workplace } from '../support/workplace.ts';
+import knex from 'knex';
+import { afterAll, afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { hasMariadb, sharedMariadb } from '../support/mariadb.ts';
+import { startPostgres, stopPostgres } from '../support/postgres.ts';
+import { PRODUCT_FLAGS } from '../support/product-flags.ts';
+import { MAIN, makeWorkplace, type Workplace } from '../support/workplace.ts';
 
 let place: Workplace;
 
@@ -10,8 +17,11 @@ beforeEach(() => {
   place = makeWorkplace('');
 });
 afterEach(() => place.remove());
+afterAll(stopPostgres);
 
-const init = (...args: string[]) => place.runHere(['init', '--config', 'new/roadbook.yaml', '--yes', ...args]);
+const FILE = 'new/roadbook.yaml';
+const init = (...args: string[]) => place.runHere(['init', '--config', FILE, '--yes', ...args]);
+const written = (file: string): string => readFileSync(join(place.dir, file), 'utf8');
 
 it('writes a configuration that was tried, with a mapping from the sample, and reads the sample with it', async () => {
   const sample = 'NUM_VIAGEM;SAIDA;RETORNO;CLIENTE;ENDERECO\nV1;18/11/2026 08:00;18/11/2026 18:00;Loja 1;"Rua Um, 1"\n';
@@ -21,22 +31,135 @@ it('writes a configuration that was tried, with a mapping from the sample, and r
   const { checks } = JSON.parse(stdout) as { checks: { check: string; state: string }[] };
   expect(checks.length).toBeGreaterThan(5);
   expect(checks.filter(({ state }) => state === 'fail')).toEqual([]);
-  const check = await place.runHere(['erp', 'check', 'sample.csv', '--config', 'new/roadbook.yaml', '--json']);
+  const check = await place.runHere(['erp', 'check', 'sample.csv', '--config', FILE, '--json']);
   expect(JSON.parse(check.stdout)).toMatchObject({ items: 1, rejected: 0, issues: [] });
 });
 
-it('keeps an existing file, and writes no password', async () => {
-  const address = 'postgres://u:secret@127.0.0.1:9/x';
-  expect(await init('--warehouse', address)).toMatchObject({ code: 2, stderr: expect.stringContaining('password') });
-  expect((await init('--source', 'none')).code).toBe(0);
-  const written = readFileSync(join(place.dir, 'new/roadbook.yaml'), 'utf8');
-  expect(await init('--service', 'https://127.0.0.1:9')).toMatchObject({ code: 2 });
-  expect(readFileSync(join(place.dir, 'new/roadbook.yaml'), 'utf8')).toBe(written);
+it('keeps existing files and variables, and writes passwords only to a file of its owner', async () => {
+  writeFileSync(join(place.dir, '.env'), 'OTHER=1');
+  const first = await init('--warehouse', 'postgres://u:secret-1@127.0.0.1:9/x', '--source', 'none');
+  expect(first).toMatchObject({ code: 75, stdout: expect.not.stringContaining('secret-1') });
+  expect(written('.env')).toBe("OTHER=1\nROADBOOK_WAREHOUSE_URL='postgres://u:secret-1@127.0.0.1:9/x'\n");
+  expect(statSync(join(place.dir, '.env')).mode & 0o777).toBe(0o600);
+  const config = written(FILE);
+  expect(config).not.toContain('secret-1');
+  expect(await init('--source', 'none')).toMatchObject({ code: 2, stderr: expect.stringContaining(`${FILE} exists`) });
+  const other = ['--config', 'other.yaml', '--warehouse', 'postgres://u:secret-2@127.0.0.1:9/x', '--source', 'none'];
+  expect(await init(...other)).toMatchObject({ code: 2, stderr: expect.stringContaining('ROADBOOK_WAREHOUSE_URL') });
+  expect([written(FILE), existsSync(join(place.dir, 'other.yaml'))]).toEqual([config, false]);
 });
 
 it('says what could not be reached, and writes the file all the same', async () => {
   const { code, stdout } = await init('--service', 'http://127.0.0.1:9', '--json');
   expect(code).toBe(75);
   expect(stdout).toContain('"state": "fail"');
-  expect(readFileSync(join(place.dir, 'new/roadbook.yaml'), 'utf8')).toContain('base_url: http://127.0.0.1:9');
+  expect(written(FILE)).toContain('base_url: http://127.0.0.1:9');
 });
+
+const TABLES = `create table viagens (num_viagem int primary key, dt_viagem char(8), hr_saida char(4), hr_retorno char(4));
+create table paradas (viagem int, seq int, cliente varchar(80), endereco varchar(80));
+insert into viagens values (7, '20261118', '0800', '1800');
+insert into paradas values (7, 1, 'Loja 1', 'Rua Um, 1');`;
+const QUERY = `select v.num_viagem, v.dt_viagem, v.hr_saida, v.hr_retorno, p.seq, p.cliente, p.endereco
+from viagens v join paradas p on p.viagem = v.num_viagem order by v.num_viagem, p.seq`;
+
+async function makeErp(client: string, connection: string) {
+  const erp = knex({ client, connection, useNullAsDefault: true });
+  onTestFinished(() => erp.destroy());
+  const run = async (text: string) => {
+    for (const statement of text.split(/;\s*$/m).slice(0, -1)) await erp.raw(statement);
+  };
+  await run(TABLES);
+  return { erp, run };
+}
+
+/** Pushes with the configuration that was written, twice; resolves to what the ERP was notified of. */
+async function pushed({ erp, run }: Awaited<ReturnType<typeof makeErp>>): Promise<object[]> {
+  expect(await place.runHere(['config', 'check', '--config', FILE])).toMatchObject({ code: 0 });
+  await run(written('new/roadbook-tables.sql'));
+  for (const sent of [1, 0]) {
+    const { stdout } = await place.runHere(['run', 'push-route-plans', '--config', FILE, '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'ok', sent });
+    await place.runHere(['outbox', 'acknowledge', '7', '--config', FILE]);
+  }
+  return erp('roadbook_outcome');
+}
+
+it.each([
+  ['pg', true, async () => (await startPostgres()).newDatabase()],
+  ['mysql2', hasMariadb, async () => (await sharedMariadb()).newDatabase()],
+] as const)('connects an ERP on %s by options, with statements that work', async (client, isHere, newDatabase) => {
+  if (!isHere) return;
+  const connection = await newDatabase();
+  const erp = await makeErp(client, connection);
+  writeFileSync(join(place.dir, 'plans.sql'), QUERY);
+  const feed = ['--source', 'sql', '--client', client, '--connection', connection, '--query', 'plans.sql'];
+  const map = ['plan.date_time_start=dt_viagem,hr_saida', 'plan.date_time_end=dt_viagem,hr_retorno'];
+  const { code, stdout } = await init(...feed, '--map', ...map, '--json');
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { items: 1, rejected: 0, variables: ['ERP_DATABASE_URL'] }]);
+  expect(await pushed(erp)).toMatchObject([{ external_code: '7', state: 'confirmed', message: null }]);
+});
+
+const [ENTER, DOWN] = ['\r', '\u001b[B'];
+
+it.skipIf(!existsSync('/usr/bin/script'))(
+  'asks on a terminal, tries each answer, and lets a person correct it',
+  { timeout: 600_000 },
+  async () => {
+    const password = 'right-pass-word';
+    const credentials = { username: 'maria', parent_username: '11222333000181', password, realm: 'frota' };
+    const sandbox = await startSandbox({ credentials });
+    onTestFinished(() => sandbox.close());
+    const erp = await makeErp('sqlite3', join(place.dir, 'erp.db'));
+    const command = [process.execPath, ...PRODUCT_FLAGS, MAIN, 'init', '--config', FILE, '--client', 'sqlite3'].join(
+      ' ',
+    );
+    const terminal = spawn('/usr/bin/script', ['-qec', command, '/dev/null'], {
+      cwd: place.dir,
+      env: { PATH: process.env.PATH, TERM: 'xterm', COLUMNS: '200' },
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    onTestFinished(() => void terminal.kill('SIGKILL'));
+    const account = (typed: string) => [
+      ['User name at the service', `maria${ENTER}`],
+      ['parent account', `11222333000181${ENTER}`],
+      ['Realm', `frota${ENTER}`],
+      ['Password', `${typed}${ENTER}`],
+    ];
+    const dialogue = [
+      ['Time zone', ENTER],
+      ['Warehouse', ENTER],
+      ['Address of the service', `${sandbox.url}${ENTER}`],
+      ...account('wrong-pass-word'),
+      ['Correct the answers', ENTER],
+      ['Address of the service', ENTER],
+      ['User name at the service', ENTER],
+      ['parent account', ENTER],
+      ['Realm', ENTER],
+      ['Password', `${password}${ENTER}`],
+      ['Where route plans come from', `${DOWN}${ENTER}`],
+      ["ERP's database", `erp.db${ENTER}`],
+      ['Query', `${QUERY.replace('\n', ' ')}${ENTER}`],
+      ['plan.date_time_start', `dt_viagem, hr_saida${ENTER}`],
+      ['plan.date_time_end', `dt_viagem, hr_retorno${ENTER}`],
+    ] as const;
+    let shown = '';
+    let all = '';
+    const ended = new Promise((resolve) => terminal.once('close', resolve));
+    const left = [...dialogue];
+    terminal.stdout.setEncoding('utf8').on('data', (text: string) => {
+      shown += text;
+      all += text;
+      const [asked, typed] = left[0] ?? [];
+      if (asked === undefined || typed === undefined || !shown.includes(asked)) return;
+      left.shift();
+      shown = '';
+      terminal.stdin.write(typed);
+    });
+    expect([await ended, left], all).toEqual([0, []]);
+    for (const secret of ['wrong-pass-word', password]) expect(all).not.toContain(secret);
+    expect(written('.env')).toContain(`ROADBOOK_PASSWORD='${password}'`);
+    expect(await pushed(erp)).toMatchObject([{ external_code: '7', state: 'confirmed' }]);
+    expect(sandbox.ledger().plans).toEqual({ 7: 1 });
+  },
+);

@@ -1,25 +1,41 @@
-// A commented configuration file from the answers of `roadbook init`.
+// A commented configuration file from the answers of `roadbook init`, and the tables that its statements write to.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the file refers to environment variables.
 import { stringify } from 'yaml';
+import type { Mapping } from '../../erp/rows/mapping.ts';
 
+/** All texts; empty if there is no answer. Those that belong into `.env` are not written here. */
 export interface Answers {
+  timezone: string;
+  /** A file of SQLite, or `postgres`. */
+  warehouse: string;
+  warehouseUrl: string;
   /** `sandbox` or an address. */
   service: string;
-  timezone: string;
-  /** A file, or the address of a PostgreSQL database. */
-  warehouse: string;
+  username: string;
+  parentUsername: string;
+  realm: string;
+  password: string;
   source: string;
   folder: string;
+  /** A file of the ERP, to propose a mapping. */
+  sample: string;
+  client: string;
+  connection: string;
+  query: string;
+  url: string;
+  authorization: string;
+  records: string;
 }
 
-/** An address, or the environment variable that has it. */
-const ADDRESS = /^(?:postgres(?:ql)?:\/\/|\$\{)/;
+/** Quotes a text that YAML would read as something else, and escapes what would be a reference. */
+const scalar = (text: string): string => literal(text).trimEnd();
+const literal = (value: unknown): string => stringify(value, { lineWidth: 0 }).replaceAll('${', () => '$${');
 
-/** Quotes a text that YAML would read as something else. */
-const scalar = (text: string): string => stringify(text).trimEnd();
+const indented = (text: string, spaces: number): string => text.trimEnd().replace(/^(?=.)/gm, ' '.repeat(spaces));
 
 export const configText = (
   answers: Answers,
-  mapping: Readonly<Record<string, string>>,
+  mapping: Mapping,
 ) => `# The configuration of Roadbook, written by \`npx roadbook init\`. Every key has a default: docs/reference/config.md.
 # \${NAME} takes an environment variable, also from .env. Check an edit with: npx roadbook config check
 
@@ -35,24 +51,113 @@ service:
 warehouse:
 ${warehouseText(answers)}
 
-erp:   # one feed a kind; docs/how-to/connect-erp.md has feeds by SQL and HTTP
-${feedText(answers, mapping)}
+erp:   # one feed a kind: points_of_interest, agents and itineraries may have one too; docs/how-to/connect-erp.md
+${feedText(answers)}${mappingText(mapping)}
 
 jobs: {}   # every job takes its declared defaults
 `;
 
 const warehouseText = ({ warehouse }: Answers): string =>
-  ADDRESS.test(warehouse)
-    ? `  engine: postgres\n  url: ${scalar(warehouse)}\n  schema: fleet`
+  warehouse === 'postgres'
+    ? '  engine: postgres\n  url: ${ROADBOOK_WAREHOUSE_URL}\n  schema: fleet'
     : `  engine: sqlite\n  file: ${scalar(warehouse)}`;
 
-function feedText({ source, folder }: Answers, mapping: Readonly<Record<string, string>>): string {
-  if (source !== 'files') return '  {}';
-  const rules = Object.entries(mapping).map(([path, column]) => `\n      ${path}: ${scalar(column)}`);
-  const proposed = rules.length === 0 ? '' : `\n    mapping:   # proposed from the sample: check it${rules.join('')}`;
-  return `  route_plans:
-    source: files
-    folder: ${scalar(folder)}
+const FORMATS = `
     # dates: dd/MM/yyyy   # if a date could mean two days
-    # decimal: comma   # if a number could mean two values${proposed}`;
+    # decimal: comma   # if a number could mean two values`;
+
+function feedText(answers: Answers): string {
+  switch (answers.source) {
+    case 'files':
+      return `  route_plans:
+    source: files
+    folder: ${scalar(answers.folder)}${FORMATS}`;
+    case 'sql':
+      return `  route_plans:
+    source: sql
+    client: ${answers.client}
+    connection: \${ERP_DATABASE_URL}
+    # Order the rows by the code of the plan. Leave out what was acknowledged:
+    #   where not exists (select 1 from roadbook_outcome r where r.external_code = the code of the plan, as text)
+${indented(literal({ query: answers.query }), 4)}
+    # Both write to tables of Roadbook's own, see roadbook-tables.sql. Remove them if the ERP need not know.
+${indented(literal(statementsFor(answers.client)), 4)}${FORMATS}`;
+    case 'http':
+      return `  route_plans:
+    source: http
+    url: ${scalar(answers.url)}
+    headers: { authorization: "\${ERP_AUTHORIZATION:-}" }
+    records: ${scalar(answers.records)}   # dotted path to the list in the answer; empty if the answer is the list
+    # acknowledge_url: https://…   # gets the state of each plan
+    # return_url: https://…   # gets the outcomes of stops${FORMATS}`;
+    default:
+      return '  {}';
+  }
+}
+
+const mappingText = (mapping: Mapping): string =>
+  Object.keys(mapping).length === 0
+    ? ''
+    : `\n    mapping:   # proposed from the columns: check it\n${indented(literal(mapping), 6)}`;
+
+interface Table {
+  name: string;
+  keys: readonly string[];
+  /** Type of each column that is no key. */
+  columns: Readonly<Record<string, 'code' | 'text' | 'integer'>>;
+}
+
+const OUTCOME: Table = {
+  name: 'roadbook_outcome',
+  keys: ['external_code'],
+  columns: { state: 'code', remote_id: 'integer', message: 'text' },
+};
+const STOP: Table = {
+  name: 'roadbook_stop',
+  keys: ['plan_external_code', 'point_external_code'],
+  // An instant as ISO text in UTC, which every database stores unchanged.
+  columns: { status: 'code', executed_at: 'code', reason: 'text' },
+};
+
+const TYPES: Readonly<Record<string, Record<'code' | 'text' | 'integer', string>>> = {
+  mssql: { code: 'nvarchar(100)', text: 'nvarchar(max)', integer: 'bigint' },
+  oracledb: { code: 'varchar2(100)', text: 'varchar2(4000)', integer: 'number(19)' },
+};
+const USUAL_TYPES = { code: 'varchar(100)', text: 'text', integer: 'bigint' };
+
+/** The statements that create the tables. */
+export const tablesText = (client: string): string =>
+  `-- The tables that the statements in the configuration write to. Run this once in the database of the ERP, and grant
+-- Roadbook's user select, insert, update and delete on both.
+${[OUTCOME, STOP].map((table) => createTable(client, table)).join('\n')}`;
+
+function createTable(client: string, { name, keys, columns }: Table): string {
+  const types = TYPES[client] ?? USUAL_TYPES;
+  const lines = [
+    ...keys.map((key) => `${key} ${types.code} not null`),
+    ...Object.entries(columns).map(([column, type]) => `${column} ${types[type]}`),
+    `primary key (${keys.join(', ')})`,
+  ];
+  return `create table ${name} (\n  ${lines.join(',\n  ')}\n);\n`;
+}
+
+const statementsFor = (client: string) => ({ acknowledge: upsert(client, OUTCOME), return: upsert(client, STOP) });
+
+/** Inserts the row or replaces the one with its key: run again with the same values, it changes nothing. */
+function upsert(client: string, { name, keys, columns }: Table): string {
+  const others = Object.keys(columns);
+  const all = [...keys, ...others];
+  const [names, values] = [all.join(', '), all.map((column) => `:${column}`).join(', ')];
+  const set = (value: (column: string) => string) => others.map((column) => `${column} = ${value(column)}`).join(', ');
+  const bound = (column: string): string => `:${column}`;
+  if (client === 'mysql2') return `replace into ${name} (${names})\nvalues (${values})\n`;
+  if (client !== 'mssql' && client !== 'oracledb')
+    return `insert into ${name} (${names})\nvalues (${values})\non conflict (${keys.join(', ')}) do update set ${set((column) => `excluded.${column}`)}\n`;
+  const isOracle = client === 'oracledb';
+  const row = `select ${keys.map((key) => `:${key} as ${key}`).join(', ')}${isOracle ? ' from dual' : ''}`;
+  const isSame = keys.map((key) => `r.${key} = n.${key}`).join(' and ');
+  return `merge into ${name} ${isOracle ? '' : 'with (holdlock) '}r
+using (${row}) n on (${isSame})
+when matched then update set ${set(bound)}
+when not matched then insert (${names}) values (${values})${isOracle ? '' : ';'}\n`;
 }

@@ -1,0 +1,222 @@
+// The questions of `roadbook init`. Each has an option of the same name, so that a script can answer it too. Answers that are
+// credentials go to `.env`. A variable that the environment has is not asked for, because it takes precedence over `.env`.
+import { existsSync, readFileSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import { say, usageError } from './command.ts';
+import type { Answers } from './output/config-text.ts';
+
+interface Question {
+  name: keyof Answers;
+  message: string;
+  choices?: readonly string[];
+  /** The environment variable that gets the answer. */
+  variable?: string;
+  isHidden?: boolean;
+  isNeeded?: boolean;
+  isAsked?(answers: Answers): boolean;
+}
+
+const isReal = ({ service }: Answers): boolean => service !== 'sandbox';
+const isFrom =
+  (source: string) =>
+  (answers: Answers): boolean =>
+    answers.source === source;
+const [isFiles, isSql, isHttp] = [isFrom('files'), isFrom('sql'), isFrom('http')];
+
+/** The questions of each part, which is tried once they are answered. */
+export const PARTS = {
+  company: [{ name: 'timezone', message: 'Time zone of the company' }],
+  warehouse: [
+    { name: 'warehouse', message: 'Warehouse: file of a SQLite database, or `postgres`' },
+    {
+      name: 'warehouseUrl',
+      message: 'Address of the PostgreSQL database, postgres://user:password@host/database',
+      variable: 'ROADBOOK_WAREHOUSE_URL',
+      isHidden: true,
+      isNeeded: true,
+      isAsked: ({ warehouse }) => warehouse === 'postgres',
+    },
+  ],
+  service: [
+    { name: 'service', message: 'Address of the service, or `sandbox` for the built-in simulated one' },
+    { name: 'username', message: 'User name at the service', variable: 'ROADBOOK_USERNAME', isAsked: isReal },
+    {
+      name: 'parentUsername',
+      message: 'User name of the parent account',
+      variable: 'ROADBOOK_PARENT_USERNAME',
+      isAsked: isReal,
+    },
+    { name: 'realm', message: 'Realm of the account', variable: 'ROADBOOK_REALM', isAsked: isReal },
+    {
+      name: 'password',
+      message: 'Password at the service',
+      variable: 'ROADBOOK_PASSWORD',
+      isHidden: true,
+      isAsked: isReal,
+    },
+  ],
+  feed: [
+    { name: 'source', message: 'Where route plans come from', choices: ['files', 'sql', 'http', 'none'] },
+    { name: 'folder', message: 'Folder into which the ERP drops its files', isAsked: isFiles },
+    { name: 'sample', message: 'Sample file of the ERP, to propose a mapping (empty: none)', isAsked: isFiles },
+    {
+      name: 'client',
+      message: 'Database of the ERP (mysql2 is also for MariaDB)',
+      choices: ['mysql2', 'pg', 'mssql', 'oracledb', 'sqlite3'],
+      isAsked: isSql,
+    },
+    {
+      name: 'connection',
+      message: "Address of the ERP's database, such as mysql://user:password@host/database",
+      variable: 'ERP_DATABASE_URL',
+      isHidden: true,
+      isNeeded: true,
+      isAsked: isSql,
+    },
+    {
+      name: 'query',
+      message: 'Query that returns one row a stop, or the name of a .sql file that has it',
+      isNeeded: true,
+      isAsked: isSql,
+    },
+    { name: 'url', message: 'Address that returns the plans as JSON', isNeeded: true, isAsked: isHttp },
+    {
+      name: 'authorization',
+      message: 'Authorization header of its requests, such as `Bearer …` (empty: none)',
+      variable: 'ERP_AUTHORIZATION',
+      isHidden: true,
+      isAsked: isHttp,
+    },
+    { name: 'records', message: 'Dotted path to the list in the answer (empty: the answer)', isAsked: isHttp },
+  ],
+} as const satisfies Record<string, readonly Question[]>;
+
+const QUESTIONS: readonly Question[] = Object.values(PARTS).flat();
+
+export const DEFAULTS: Answers = {
+  timezone: 'America/Sao_Paulo',
+  warehouse: 'data/warehouse.db',
+  warehouseUrl: '',
+  service: 'sandbox',
+  username: '',
+  parentUsername: '',
+  realm: '',
+  password: '',
+  source: 'files',
+  folder: 'data/erp/route-plans',
+  sample: '',
+  client: 'mysql2',
+  connection: '',
+  query: '',
+  url: '',
+  authorization: '',
+  records: '',
+};
+
+const optionOf = (name: string): string => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+export function addQuestionOptions(command: Command): Command {
+  for (const { name, message, choices, variable } of QUESTIONS) {
+    const place = variable === undefined ? '' : `; written to .env as ${variable}`;
+    const option = new Option(`${optionOf(name)} <answer>`, `${message}${place}`);
+    command.addOption(choices === undefined ? option : option.choices(choices));
+  }
+  return command;
+}
+
+/** The answers that belong into `.env`, by variable. */
+export const variablesOf = (answers: Answers): Record<string, string> =>
+  Object.fromEntries(
+    QUESTIONS.flatMap(({ name, variable, isAsked }) =>
+      variable !== undefined && answers[name] !== '' && isAsked?.(answers) !== false ? [[variable, answers[name]]] : [],
+    ),
+  );
+
+export interface Interview {
+  /** Answers of the options. */
+  given: Partial<Answers>;
+  /** False: what no option answers takes its default. */
+  isAsking: boolean;
+  /** The variables of `.env`. */
+  stored: Readonly<Record<string, string>>;
+}
+
+/** Answers the questions of a part. `isAgain`: also those that an option answers, to correct them. */
+export async function askPart(
+  questions: readonly Question[],
+  before: Answers,
+  { given, isAsking, stored }: Interview,
+  isAgain = false,
+): Promise<Answers> {
+  const answers = { ...before };
+  for (const question of questions) {
+    const { name, variable, isAsked, isNeeded } = question;
+    if (isAsked?.(answers) === false) continue;
+    const isSet = variable !== undefined && (process.env[variable] ?? '') !== '';
+    if (isSet && isAsking) say(`${variable} is set in the environment.`);
+    const isKnown = isSet || (variable !== undefined && (stored[variable] ?? '') !== '');
+    if (given[name] !== undefined && !isAgain) answers[name] = given[name];
+    else if (isAsking && !isSet) answers[name] = await ask(question, answers[name], isKnown);
+    if (isNeeded && answers[name] === '' && !isKnown)
+      throw usageError(
+        `There is no answer to: ${question.message}`,
+        `Add ${optionOf(name)}${variable === undefined ? '' : `, or set ${variable}`}.`,
+      );
+  }
+  if (/^postgres(?:ql)?:\/\//.test(answers.warehouse))
+    Object.assign(answers, { warehouse: 'postgres', warehouseUrl: answers.warehouse });
+  if (answers.query.endsWith('.sql') && existsSync(answers.query)) answers.query = readFileSync(answers.query, 'utf8');
+  return answers;
+}
+
+async function ask(
+  { message, choices, isHidden, isNeeded }: Question,
+  fallback: string,
+  isKnown: boolean,
+): Promise<string> {
+  const { input, password, select } = await prompts();
+  const text = isKnown ? `${message} (empty: as in .env)` : message;
+  if (choices !== undefined) return select({ message, choices, default: fallback }, OUTPUT);
+  const validate = (answer: string) => answer !== '' || isKnown || !isNeeded || 'An answer is needed.';
+  if (!isHidden) return input({ message: text, default: fallback, validate }, OUTPUT);
+  const typed = await password({ message: text, validate: (answer) => validate(answer || fallback) }, OUTPUT);
+  return typed || fallback;
+}
+
+/** Loaded on first use: only this command asks. Standard output is for data. */
+const prompts = () => import('@inquirer/prompts');
+const OUTPUT = { output: process.stderr };
+
+export async function askYes(message: string, fallback: boolean): Promise<boolean> {
+  const { confirm } = await prompts();
+  return confirm({ message, default: fallback }, OUTPUT);
+}
+
+/** The columns of a path; several are joined by a space. */
+export async function askColumns(
+  path: string,
+  header: readonly string[],
+  before: readonly string[],
+): Promise<string[]> {
+  const { input } = await prompts();
+  const split = (typed: string): string[] =>
+    typed
+      .split(',')
+      .map((column) => column.trim())
+      .filter(Boolean);
+  const typed = await input(
+    {
+      message: `Column of ${path}, or two with a comma, such as a date and its time (${header.join(', ')})`,
+      default: before.join(', '),
+      validate: (answer) => {
+        const wrong = split(answer).filter((column) => !header.includes(column));
+        return wrong.length === 0 || `There is no column ${wrong.join(', ')}.`;
+      },
+    },
+    OUTPUT,
+  );
+  return split(typed);
+}
+
+/** Ctrl-C at a question. */
+export const isStop = (thrown: unknown): boolean => thrown instanceof Error && thrown.name === 'ExitPromptError';
