@@ -1,6 +1,8 @@
-// Closing a terminal stops the commands started from it, as SIGTERM does.
+// Closing a terminal stops the commands started from it, as SIGTERM does. A pipe whose reader is gone stops nothing.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { loadJobs } from '../../src/app/app.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -53,5 +55,37 @@ describe('a hang-up', () => {
     await expect.poll(isRunning, { timeout: 20_000 }).toBe(false);
     // A clean stop removes the daemon's row.
     expect(await daemons()).toEqual([]);
+  });
+});
+
+describe('a reader that takes the first line only', () => {
+  it.each([
+    ['tables', ['tables', '--json']],
+    ['a dry run', ['run', 'push-route-plans', '--dry-run']],
+    ['erp check', ['erp', 'check', '--json']],
+  ])('of %s gets it, and the command ends quietly', async (_name, args) => {
+    place = makeWorkplace(configFor(sandbox.url, 'erp: { route_plans: { source: files, folder: drop, settle: 0s } }\n'));
+    mkdirSync(join(place.dir, 'drop'));
+    // Without a place each is rejected with a reason: more output than a pipe holds.
+    const plans = Array.from({ length: 2_000 }, (_, i) => ({
+      external_code: `V${i}`,
+      date_time_start: '2026-05-18T08:00',
+      date_time_end: '2026-05-18T18:00',
+      route_points: [{ name: 'Store' }],
+    }));
+    writeFileSync(join(place.dir, 'drop', 'a.json'), JSON.stringify(plans));
+    const command = spawn(process.execPath, [...PRODUCT_FLAGS, MAIN, ...args], { cwd: place.dir });
+    onTestFinished(() => void command.kill('SIGKILL'));
+    let said = '';
+    command.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    const ended = once(command, 'exit');
+    await once(command.stdout, 'readable');
+    expect(command.stdout.read(2)).toHaveLength(2);
+    command.stdout.destroy();
+    const [code, signal] = await ended;
+    expect([signal, said]).toEqual([null, expect.not.stringMatching(/EPIPE|Error|\n\s+at /)]);
+    expect([0, 1, 5]).toContain(code);
   });
 });
