@@ -1,11 +1,16 @@
 // An ERP on MariaDB that is disturbed while its orders are read and while they are acknowledged: its connections are killed,
 // it freezes, it is killed and started again, it holds locks. Every run ends, also while the server is still frozen; in the
-// end each order was sent once and is acknowledged.
+// end each order was sent once and is acknowledged. So it is when Roadbook's own process is killed.
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import knex from 'knex';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { FeedSettings } from '../../src/erp/sources.ts';
+import { openEntries } from '../support/dropped-items.ts';
 import { hasMariadb, type OwnMariadb, startMariadb } from '../support/mariadb.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
+import { configFor, makeWorkplace, QUICK } from '../support/workplace.ts';
 
 const JOB = 'push-route-plans';
 const ORDERS = 20;
@@ -127,5 +132,39 @@ describe.skipIf(!hasMariadb)('an ERP on MariaDB', () => {
     expect(
       await sql("select number from orders where state is null or state <> 'confirmed' or remote_id is null"),
     ).toEqual([]);
+  });
+
+  /** The login is the first POST, the order the second. */
+  const DEATHS = [
+    ['request written POST', 2],
+    ['answer arrived POST', 2],
+    ['statement begins', 1],
+    ['statement done', 1],
+    ['commit begins', 5],
+  ] as const;
+
+  it('has each order sent once and acknowledged by processes that are killed', { timeout: 900_000 }, async () => {
+    await sql('delete from orders');
+    const sandbox = await startSandbox({ churn: false, vehicles: 2 });
+    onTestFinished(() => sandbox.close());
+    const { timeoutMs: _, ...settings } = feed() as FeedSettings & { source: 'sql' };
+    const rest = `erp: ${JSON.stringify({ route_plans: settings })}\njobs: { ${JOB}: { settle: ${QUICK.settle} } }\n`;
+    const place = makeWorkplace(configFor(sandbox.url, rest, QUICK.timeout));
+    onTestFinished(() => place.remove());
+    const NODE_OPTIONS = `--import=${join(import.meta.dirname, '../support/kill-at.ts')}`;
+    for (const [i, [step, at]] of DEATHS.entries()) {
+      await sql(`insert into orders (number) values (${i + 1})`);
+      const { signal } = await place.run(['run', JOB], { NODE_OPTIONS, KILL_STEP: step, KILL_AT: String(at) });
+      expect([step, signal]).toEqual([step, 'SIGKILL']);
+    }
+    const isDone = async () => (await sql('select number from orders where state is null')).length === 0;
+    for (let runs = 0; runs < 30 && !((await isDone()) && (await openEntries(place)) === 0); runs++) {
+      await place.run(['run', JOB]);
+      // An order that was not found has to stay absent for a while.
+      await pause(500);
+    }
+    expect(sandbox.ledger().plans).toEqual(Object.fromEntries(DEATHS.map((_, i) => [String(i + 1), 1])));
+    const left = "select number from orders where state <> 'confirmed' or remote_id is null";
+    expect([await isDone(), await sql(left)]).toEqual([true, []]);
   });
 });

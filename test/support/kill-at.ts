@@ -1,5 +1,5 @@
 // Loaded into the real process by `node --import`: counts every I/O step where it really happens (a commit, an
-// HTTP request and its answer, a change of a file), and kills the process with -9 at a given step. The
+// HTTP request and its answer, a statement for an ERP on MySQL, a change of a file), and kills the process with -9 at a given step. The
 // product knows nothing of it. KILL_AT=0 kills nowhere; with KILL_STEP only steps of that name count, where a request's
 // method may follow; STEPS_FILE gets the steps at the end. With FILL the process lives on, but there is no room any more:
 // the system rejects every write to a file. FILL=limit takes the room from this process, another value is a folder
@@ -80,6 +80,21 @@ Client.prototype.query = function counted(this: unknown, ...args: unknown[]) {
   };
   return query.call(this, config, ...rest, counted);
 };
+
+// Statements by which the ERP is notified, before and after; loaded only where they count.
+if (killStep?.startsWith('statement')) {
+  const Connection = require('mysql2/lib/base/connection.js') as { prototype: Record<string, Method> };
+  const execute = Connection.prototype.execute as Method;
+  Connection.prototype.execute = function counted(this: unknown, ...args: unknown[]) {
+    step('statement begins');
+    const done = args.pop() as Method;
+    const counted: Method = function (this: unknown, ...results) {
+      step('statement done');
+      return done.apply(this, results);
+    };
+    return execute.call(this, ...args, counted);
+  };
+}
 
 // Requests and their answers.
 const REQUEST_STEPS = {
