@@ -69,7 +69,8 @@ async function init(options: InitOptions): Promise<number> {
   if (setup.answers.source === 'sql') await allowReplacing(tables, isAsking, options);
   const variables = variablesOf(setup.answers);
   const env = await dotenvWith(variables, interview, options);
-  const checks = await tryOut(options, setup, checkApp);
+  const tried = await tryOut(options, setup, (app) => checkApp(app));
+  const checks = tried.map((result) => ({ ...result, found: result.found.replace(draftOf(file), file) }));
   if (env !== undefined) await writeSecret('.env', env);
   await replaceFile(file, configText(setup.answers, setup.mapping));
   if (setup.answers.source === 'sql') await replaceFile(tables, tablesText(setup.answers.client));
@@ -80,6 +81,7 @@ async function init(options: InitOptions): Promise<number> {
       ? JSON.stringify({ file, variables: Object.keys(variables), checks, mapping, items, rejected }, null, 2)
       : [showChecks(checks), ...(text === undefined || isAsking ? [] : [text])].join('\n\n'),
   );
+  if (rejected > 0) say('Not all plans can be read. Add --map PATH=COLUMN, or correct the mapping in the file.');
   if (!json) sayNext(file, setup.answers, Object.keys(variables));
   const failed = checks.find(({ state }) => state === 'fail');
   return failed === undefined ? EXIT.ok : exitCodeOf(failed.code ?? 'failed');
@@ -205,13 +207,15 @@ function mappingOf(chosen: ReadonlyMap<string, readonly string[]>, isRead: boole
   );
 }
 
+const draftOf = (file: string): string => `${file}.draft.yaml`;
+
 /** Opens the configuration from a draft beside its place. */
 async function tryOut<T>(
   { config, logLevel }: InitOptions,
   { answers, mapping }: Setup,
   work: (app: App) => Promise<T>,
 ): Promise<T> {
-  const draft = `${config}.draft.yaml`;
+  const draft = draftOf(config);
   await makeFolder(dirname(config));
   await writeFile(draft, configText(answers, mapping));
   try {

@@ -98,7 +98,7 @@ ${indented(literal(statementsFor(answers.client)), 4)}${FORMATS}`;
 const mappingText = (mapping: Mapping): string =>
   Object.keys(mapping).length === 0
     ? ''
-    : `\n    mapping:   # proposed from the columns: check it\n${indented(literal(mapping), 6)}`;
+    : `\n    mapping:   # proposed: check it. Codes are translated: { column: TIPO, values: { E: Entrega, C: Coleta } }\n${indented(literal(mapping), 6)}`;
 
 interface Table {
   name: string;

@@ -60,7 +60,7 @@ const NAMES: Readonly<Record<FeedKind, Names>> = {
     'point.order': ['Ordem', 'Sequência', 'Seq', 'Seq entrega', 'Ordem entrega'],
     'point.info': ['Observação', 'Obs', 'Observações', 'Informações'],
     'point.address': ['Endereço', 'End', 'Ender', 'Logradouro', 'Endereço de entrega', 'Rua'],
-    'point.type': ['Tipo', 'Tipo da parada', 'Tp', 'Tp parada', 'Operação'],
+    'point.type': ['Tipo', 'Tipo da parada', 'Operação'],
     'point.latitude': ['Latitude', 'Lat'],
     'point.longitude': ['Longitude', 'Lng', 'Lon', 'Long'],
     'point.external_code': [
