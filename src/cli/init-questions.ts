@@ -150,34 +150,39 @@ export async function askPart(
 ): Promise<Answers> {
   const answers = { ...before };
   for (const question of questions) {
-    const { name, variable, isAsked, isNeeded } = question;
+    const { name, variable, isAsked } = question;
     if (isAsked?.(answers) === false) continue;
     const isSet = variable !== undefined && (process.env[variable] ?? '') !== '';
     if (isSet && isAsking) say(`${variable} is set in the environment.`);
     const isKnown = isSet || (variable !== undefined && (stored[variable] ?? '') !== '');
     if (given[name] !== undefined && !isAgain) answers[name] = given[name];
     else if (isAsking && !isSet) answers[name] = await ask(question, answers[name], isKnown);
-    if (isNeeded && answers[name] === '' && !isKnown)
+    const fault = faultOf(question, answers[name], isKnown);
+    if (fault !== undefined)
       throw usageError(
-        `There is no answer to: ${question.message}`,
+        `${fault} Asked for: ${question.message}`,
         `Add ${optionOf(name)}${variable === undefined ? '' : `, or set ${variable}`}.`,
       );
   }
   if (/^postgres(?:ql)?:\/\//.test(answers.warehouse))
     Object.assign(answers, { warehouse: 'postgres', warehouseUrl: answers.warehouse });
-  if (answers.query.endsWith('.sql') && existsSync(answers.query)) answers.query = readFileSync(answers.query, 'utf8');
+  if (isFileName(answers.query)) answers.query = readFileSync(answers.query, 'utf8');
   return answers;
 }
 
-async function ask(
-  { message, choices, isHidden, isNeeded }: Question,
-  fallback: string,
-  isKnown: boolean,
-): Promise<string> {
+const isFileName = (query: string): boolean => /^\S+\.sql$/.test(query);
+
+function faultOf({ name, isNeeded }: Question, answer: string, isKnown: boolean): string | undefined {
+  if (answer === '' && isNeeded && !isKnown) return 'An answer is needed.';
+  return name === 'query' && isFileName(answer) && !existsSync(answer) ? `There is no file ${answer}.` : undefined;
+}
+
+async function ask(question: Question, fallback: string, isKnown: boolean): Promise<string> {
+  const { message, choices, isHidden } = question;
   const { input, password, select } = await prompts();
   const text = isKnown ? `${message} (empty: as in .env)` : message;
   if (choices !== undefined) return select({ message, choices, default: fallback }, OUTPUT);
-  const validate = (answer: string) => answer !== '' || isKnown || !isNeeded || 'An answer is needed.';
+  const validate = (answer: string) => faultOf(question, answer, isKnown) ?? true;
   if (!isHidden) return input({ message: text, default: fallback, validate }, OUTPUT);
   const typed = await password({ message: text, validate: (answer) => validate(answer || fallback) }, OUTPUT);
   return typed || fallback;

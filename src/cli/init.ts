@@ -139,6 +139,9 @@ async function interviewed(interview: Interview, options: InitOptions): Promise<
   return setup;
 }
 
+/** The checks of doctor that try a part. The configuration is read in any case. */
+const CHECKS = { company: [], warehouse: ['warehouse'], service: ['login'] };
+
 /** Why the part does not work; undefined if it works. Adds the mapping of the feed. */
 async function tryPart(
   part: keyof typeof PARTS,
@@ -150,15 +153,15 @@ async function tryPart(
   try {
     if (part === 'feed') return await tryFeed(interview, options, setup, isAgain);
     // Without a terminal everything is tried at the end.
-    if (part === 'company' || !interview.isAsking) return undefined;
-    const only = part === 'service' ? ['login'] : ['warehouse'];
+    if (!interview.isAsking) return undefined;
+    const only = CHECKS[part];
     const checks = await tryOut(options, setup, (app) => checkApp(app, { only }));
-    say(showChecks(checks));
+    if (checks.length > 0) say(showChecks(checks));
     return checks.some(({ state }) => state === 'fail') ? `The ${part} does not work with these answers.` : undefined;
   } catch (thrown) {
     const { code, message, hint } = asRoadbookError(thrown);
     if (code === 'usage' && !interview.isAsking) throw thrown;
-    return `${message}${hint === undefined ? '' : `\n  Try: ${hint}`}`;
+    return `${message.replaceAll(draftOf(options.config), options.config)}${hint === undefined ? '' : `\n  Try: ${hint}`}`;
   }
 }
 
@@ -176,7 +179,13 @@ async function tryFeed({ isAsking }: Interview, options: InitOptions, setup: Set
       const report = await checkFeed(app, { file: sample || undefined, kind: 'route_plans' });
       return { ...report, text: app.redactor.redact(reportText(report)) };
     });
-  const { tables } = source === 'files' && sample === '' ? { tables: [] } : await read();
+  let found = source === 'files' && sample === '' ? undefined : await read();
+  if (found !== undefined && found.tables.length === 0 && found.rejected > 0) {
+    // JSON records with names of their own: only a mapping lets them be read as rows, with columns.
+    setup.mapping = { 'plan.external_code': 'plan.external_code' };
+    found = await read();
+  }
+  const tables = found?.tables ?? [];
   const columns = new Map(tables.flatMap((table) => table.columns).map((each) => [each.column, each]));
   for (const { column, path, suggestion } of columns.values()) {
     const meant = path ?? suggestion;
@@ -192,8 +201,8 @@ async function tryFeed({ isAsking }: Interview, options: InitOptions, setup: Set
     chosen,
     [...columns.values()].every(({ path }) => path !== null),
   );
-  if (tables.length === 0) return undefined;
-  setup.feed = await read();
+  if (found === undefined) return undefined;
+  setup.feed = tables.length === 0 ? found : await read();
   if (isAsking) say(setup.feed.text);
   return setup.feed.rejected > 0 ? 'Not all plans can be read.' : undefined;
 }

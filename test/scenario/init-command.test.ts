@@ -2,6 +2,8 @@
 // push the plans of the ERP.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import knex from 'knex';
 import { afterAll, afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
@@ -98,6 +100,20 @@ it.each([
   const { code, stdout } = await init(...feed, '--map', ...map, '--json');
   expect([code, JSON.parse(stdout)]).toMatchObject([0, { items: 1, rejected: 0, variables: ['ERP_DATABASE_URL'] }]);
   expect(await pushed(erp)).toMatchObject([{ external_code: '7', state: 'confirmed', message: null }]);
+});
+
+it('connects an ERP by HTTP, with a mapping from the names of its records', async () => {
+  const plan = { num_viagem: 7, saida: '2026-11-18T08:00', retorno: '2026-11-18T18:00', cliente: 'Loja', endereco: 'Rua 1' };
+  const server = createServer(({ headers }, answer) => {
+    answer.writeHead(headers.authorization === 'Bearer secret-3' ? 200 : 401).end(JSON.stringify({ data: [plan] }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const feed = ['--source', 'http', '--url', url, '--records', 'data', '--authorization', 'Bearer secret-3'];
+  const { code, stdout } = await init(...feed, '--json');
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { items: 1, mapping: { 'plan.external_code': 'num_viagem' } }]);
+  expect(stdout + written(FILE)).not.toContain('secret-3');
 });
 
 const [ENTER, DOWN] = ['\r', '\u001b[B'];
