@@ -64,7 +64,9 @@ describe('a reader that takes the first line only', () => {
     ['a dry run', ['run', 'push-route-plans', '--dry-run']],
     ['erp check', ['erp', 'check', '--json']],
   ])('of %s gets it, and the command ends quietly', async (_name, args) => {
-    place = makeWorkplace(configFor(sandbox.url, 'erp: { route_plans: { source: files, folder: drop, settle: 0s } }\n'));
+    place = makeWorkplace(
+      configFor(sandbox.url, 'erp: { route_plans: { source: files, folder: drop, settle: 0s } }\n'),
+    );
     mkdirSync(join(place.dir, 'drop'));
     // Without a place each is rejected with a reason: more output than a pipe holds.
     const plans = Array.from({ length: 2_000 }, (_, i) => ({

@@ -103,7 +103,13 @@ it.each([
 });
 
 it('connects an ERP by HTTP, with a mapping from the names of its records', async () => {
-  const plan = { num_viagem: 7, saida: '2026-11-18T08:00', retorno: '2026-11-18T18:00', cliente: 'Loja', endereco: 'Rua 1' };
+  const plan = {
+    num_viagem: 7,
+    saida: '2026-11-18T08:00',
+    retorno: '2026-11-18T18:00',
+    cliente: 'Loja',
+    endereco: 'Rua 1',
+  };
   const server = createServer(({ headers }, answer) => {
     answer.writeHead(headers.authorization === 'Bearer secret-3' ? 200 : 401).end(JSON.stringify({ data: [plan] }));
   });

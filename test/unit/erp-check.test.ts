@@ -18,7 +18,14 @@ it('does not count an item that a later batch invalidates', async () => {
   writeFileSync(file, [header, ...codes.map(row)].join('\n'));
   const log = createLog({ level: 'silent', redactor: createRedactor() });
   const zone = 'America/Sao_Paulo';
-  const context = { kind: 'route_plans', zone, reuseCodes: false, clock: systemClock, log, random: Math.random } as const;
+  const context = {
+    kind: 'route_plans',
+    zone,
+    reuseCodes: false,
+    clock: systemClock,
+    log,
+    random: Math.random,
+  } as const;
   expect(await checkErp({ settings: undefined, file, show: 'P4', context })).toMatchObject({
     items: 1_199,
     rejected: 1,

@@ -7,7 +7,7 @@ import { isDraft, makeFolder, moveFile, replaceFile } from '../../core/atomic-fi
 import type { FileContent, ItemOutcome, TakenFile } from '../source.ts';
 import { type FileIdentity, isSameContent } from './drop-folder.ts';
 import { exists, ifExists } from './gone.ts';
-import { reportedState, type IssuePlaces, resultOf, resultTable } from './result.ts';
+import { type IssuePlaces, reportedState, resultOf, resultTable } from './result.ts';
 import type { Language } from './result-words.ts';
 
 const FINISHED = ['done', 'failed'] as const;
