@@ -1,10 +1,9 @@
 // roadbook jobs: every job with its schedule, its last run and its next ticks. Its subcommands pause, resume and run-now are
 // stored in the warehouse for the daemons, so that they work from any process.
 import type { Command } from 'commander';
-import { Temporal } from 'temporal-polyfill';
 import type { App } from '../app/app.ts';
 import { isoInstant } from '../core/time/clock.ts';
-import { isClockChangeDay, ticksAfter } from '../schedule/ticks.ts';
+import { isClockChangeDay, localTick, ticksAfter } from '../schedule/ticks.ts';
 import { pauseJob, readControls, requestRun, resumeJob } from '../warehouse/control/job-controls.ts';
 import { jobHistory, retryOf } from '../warehouse/control/runs.ts';
 import type { Engine } from '../warehouse/engine.ts';
@@ -39,10 +38,9 @@ async function describeJob(app: App, name: string, paused: boolean, next: number
 }
 
 function describeTick(ms: number, timezone: string) {
-  const zoned = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone);
   return {
     at: isoInstant(ms),
-    local: zoned.toString({ timeZoneName: 'never', smallestUnit: 'second' }),
+    local: localTick(ms, timezone),
     clock_change_day: isClockChangeDay(timezone, ms),
   };
 }

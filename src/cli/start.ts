@@ -2,9 +2,8 @@
 // one stops at once. Any other SIGHUP reloads the configuration.
 import type { Command } from 'commander';
 import type { App } from '../app/app.ts';
-import { isoInstant } from '../core/time/clock.ts';
 import { createScheduler, type ScheduledJob } from '../schedule/scheduler.ts';
-import { nextTick } from '../schedule/ticks.ts';
+import { localTick, nextTick } from '../schedule/ticks.ts';
 import { createControlWatch } from '../schedule/watch.ts';
 import { startStatusServer } from '../status/server/server.ts';
 import { runChain } from '../sync/job-chain.ts';
@@ -15,6 +14,7 @@ import { defineCommand, print, say, withApp } from './command.ts';
 import { daemonAlerts } from './daemon-alerts.ts';
 import { followEdits } from './follow-edits.ts';
 import { enabledJobs, jobLookup, namedJob } from './named-job.ts';
+import { textTable } from './output/text-table.ts';
 import { pageDependencies } from './page-dependencies.ts';
 import { untilSignal } from './signals.ts';
 import { VERSION } from './version.ts';
@@ -102,9 +102,9 @@ const schedule = (app: App, engine: Engine, jobs: readonly ScheduledJob[]) =>
 function welcome(app: App, address: string, page: string | null, jobs: readonly ScheduledJob[]): string {
   const { service, warehouse } = app.loaded.config;
   const sandbox = service.baseUrl === 'sandbox' ? 'built-in sandbox at ' : '';
-  const lines = jobs.map((job) => {
+  const rows = jobs.map((job) => {
     const next = nextTick(job, app.clock.now());
-    return `  ${job.name}  ${job.cron}  next ${next === undefined ? 'never' : isoInstant(next)}`;
+    return [job.name, job.cron, next === undefined ? 'never' : localTick(next, job.timezone)];
   });
   return [
     `Roadbook ${VERSION} is running; Ctrl-C stops it.`,
@@ -112,7 +112,6 @@ function welcome(app: App, address: string, page: string | null, jobs: readonly 
     `  warehouse  ${warehouse.engine} ${warehouse.file ?? `schema ${warehouse.schema}`}`,
     `  config     ${app.loaded.file}`,
     `  page       ${page ?? 'not available: the port is in use; retrying'}`,
-    `Jobs (${jobs.length}):`,
-    ...lines,
+    textTable(['job', 'schedule', 'next tick'], rows),
   ].join('\n');
 }

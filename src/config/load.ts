@@ -115,7 +115,7 @@ function unreadable(file: string, error: unknown): ConfigError {
 const UNREADABLE: Readonly<Record<string, readonly [message: string, hint: string]>> = {
   ENOENT: [
     'the file does not exist',
-    'name another file with `--config FILE`, or run the command in the folder that contains it',
+    'name another file with `--config FILE`, run the command in the folder that contains it, or write one with `roadbook init`',
   ],
   EISDIR: ['this is a folder, not a file', 'name the file with `--config FILE`'],
   EACCES: ['permission to read the file is denied', 'give the user who runs the command read permission'],

@@ -148,3 +148,9 @@ export function isClockChangeDay(timezone: string, instantMs: number): boolean {
   const day = Temporal.Instant.fromEpochMilliseconds(instantMs).toZonedDateTimeISO(timezone).startOfDay();
   return day.hoursInDay !== 24;
 }
+
+/** A tick in the time zone of its schedule, with the offset: `2026-03-10T08:00:00-03:00`. */
+export const localTick = (ms: number, timezone: string): string =>
+  Temporal.Instant.fromEpochMilliseconds(ms)
+    .toZonedDateTimeISO(timezone)
+    .toString({ timeZoneName: 'never', smallestUnit: 'second' });

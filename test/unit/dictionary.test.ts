@@ -35,7 +35,7 @@ describe('the dictionary', () => {
   it('names the unit of every quantity, or says that the service does not', () => {
     const quantity =
       /distance|speed|duration|hodometer|hourimeter|temperature|fuel|weight|volume|radius|latitude|longitude|capacity|quantity|_time|rpm|seconds|metres|hours|bytes|value/;
-    const noQuantity = /^count|_count$|_on_time$/;
+    const noQuantity = /^count|_(?:count|on_time|id)$/;
     const unit =
       /degrees|metres|seconds|hours|bytes|revolutions per minute|unit of the figure|(?:unit|currency) not stated by the service/i;
     const named = entries.flatMap(({ name, columns }) =>

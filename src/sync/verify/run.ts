@@ -71,7 +71,9 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
     }
   }
   counts.slices += compared;
-  log.info({ compared, too_large: tooLarge, calls_left: callsLeft }, 'verification finished');
+  // At the first start nothing was read that could be compared.
+  const level = compared + tooLarge + failures.length === 0 ? 'debug' : 'info';
+  log[level]({ compared, too_large: tooLarge, calls_left: callsLeft }, 'verification finished');
   if (compared === 0 && tooLarge > 0) failures.push(noSliceFits(max_calls));
   return { failures: [...probe.failures, ...failures], worked: compared > 0 };
 }
