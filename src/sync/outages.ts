@@ -19,6 +19,7 @@ interface EndedRun {
   job: string;
   failures: readonly RoadbookError[];
   requests: number;
+  startedMs: number;
   nowMs: number;
 }
 
@@ -31,13 +32,14 @@ export function createOutages() {
      * `isKnown`: every failure of the run belongs to an outage that is already logged. `over`: the outages that the run shows
      * to be over, and how long each lasted, as far as runs noticed.
      */
-    note({ job, failures, requests, nowMs }: EndedRun) {
+    note({ job, failures, requests, startedMs, nowMs }: EndedRun) {
       const met = new Set(failures.filter(isPassing).map(systemOf));
       const isKnown = failures.length > 0 && failures.every((each) => isPassing(each) && open.has(systemOf(each)));
       const over: { system: string; ms: number }[] = [];
       for (const [system, { sinceMs, jobs }] of open) {
         const getsThrough = system === 'service' ? requests > 0 : jobs.has(job);
-        if (met.has(system) || !getsThrough) continue;
+        // A run that began before may have made its last call before the outage.
+        if (met.has(system) || !getsThrough || startedMs < sinceMs) continue;
         open.delete(system);
         over.push({ system, ms: nowMs - sinceMs });
       }

@@ -128,7 +128,8 @@ interface RunEnd {
 function logEnd(end: RunEnd, { outages, clock }: SyncDependencies): void {
   const { log, summary, failures, retryAt, attempt, cause } = end;
   const { job, run_id: _, status, started_at, finished_at, error, ...counts } = summary;
-  const noted = outages?.note({ job, failures, requests: counts.requests, nowMs: clock.now() });
+  const startedMs = Date.parse(started_at);
+  const noted = outages?.note({ job, failures, requests: counts.requests, startedMs, nowMs: clock.now() });
   for (const { system, ms } of noted?.over ?? []) {
     log.info({ event: 'outage_over', system, seconds: Math.round(ms / 1_000) }, 'outage is over');
   }
@@ -136,7 +137,7 @@ function logEnd(end: RunEnd, { outages, clock }: SyncDependencies): void {
     cause,
     status,
     ...(attempt > 1 && { attempt }),
-    duration_ms: Date.parse(finished_at) - Date.parse(started_at),
+    duration_ms: Date.parse(finished_at) - startedMs,
     ...Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0)),
     ...(error !== null && { error }),
     ...(retryAt !== null && { retry_at: retryAt }),
@@ -156,6 +157,8 @@ const CHANGES: readonly (keyof RunCounts)[] = [
 ];
 
 function levelOf({ status, error, ...counts }: RunSummary, cause: RunCause): 'error' | 'warn' | 'info' | 'debug' {
+  // Whoever stops the daemon knows that its runs end early.
+  if (error?.code === 'stopped') return 'info';
   if (status === 'failed') return 'error';
   if (error !== null) return 'warn';
   return cause === 'manual' || CHANGES.some((name) => counts[name] > 0) ? 'info' : 'debug';

@@ -52,13 +52,15 @@ describe('a line on a terminal', () => {
 describe('an outage', () => {
   const AWAY = new Retriable('no connection', { code: 'service_unreachable' });
   const note = (outages: ReturnType<typeof createOutages>, job: string, nowMs: number, ...failures: Fatal[]) =>
-    outages.note({ job, failures, requests: 1, nowMs });
+    outages.note({ job, failures, requests: 1, startedMs: nowMs, nowMs });
 
   it('is news for the first run that meets it, and over with the first that gets through', () => {
     const outages = createOutages();
     expect(note(outages, 'a', 0, AWAY)).toEqual({ isKnown: false, over: [] });
     expect(note(outages, 'b', 1, AWAY, AWAY)).toEqual({ isKnown: true, over: [] });
-    expect(outages.note({ job: 'c', failures: [], requests: 0, nowMs: 2 })).toEqual({ isKnown: false, over: [] });
+    expect(outages.note({ job: 'c', failures: [], requests: 0, startedMs: 2, nowMs: 2 }).over).toEqual([]);
+    // Its calls may have been made before the outage.
+    expect(outages.note({ job: 'd', failures: [], requests: 1, startedMs: -1, nowMs: 3 }).over).toEqual([]);
     expect(note(outages, 'b', 9, new Fatal('login', { code: 'login_refused' }))).toEqual({
       isKnown: false,
       over: [{ system: 'service', ms: 9 }],
