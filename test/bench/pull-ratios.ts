@@ -27,10 +27,11 @@ const PARSE: Side = { way: 'parse', engine: 'sqlite' };
 const PULL: Side = { way: 'pull', engine: 'sqlite' };
 const AGAIN: Side = { way: 'again', engine: 'sqlite' };
 const POSTGRES: Side = { way: 'pull', engine: 'postgres' };
+const SCRIPT_POSTGRES: Side = { way: 'script', engine: 'postgres' };
 
 export interface PullRatios {
   /** How much of the cost of a pull the cost of its yardstick is; each call measures anew, the best so far count. */
-  ratios: Record<'script' | 'parse' | 'again' | 'postgres', () => Promise<number>>;
+  ratios: Record<'script' | 'parse' | 'again' | 'postgres' | 'scriptPostgres', () => Promise<number>>;
   close(): Promise<void>;
 }
 
@@ -71,6 +72,7 @@ export function pullRatios(): PullRatios {
       parse: ratio(PARSE, PULL, 'cpuSeconds'),
       again: ratio(PULL, AGAIN, 'cpuSeconds'),
       postgres: ratio(PARSE, POSTGRES, 'cpuSeconds'),
+      scriptPostgres: ratio(SCRIPT_POSTGRES, POSTGRES, 'seconds', TURNS),
     },
     close: async () => (await place)?.close(),
   };
