@@ -182,7 +182,7 @@ async function tryFeed({ isAsking }: Interview, options: InitOptions, setup: Set
   let found = source === 'files' && sample === '' ? undefined : await read();
   if (found !== undefined && found.tables.length === 0 && found.rejected > 0) {
     // JSON records with names of their own: only a mapping lets them be read as rows, with columns.
-    setup.mapping = { 'plan.external_code': 'plan.external_code' };
+    setup.mapping = { 'options.optimize': 'options.optimize' };
     found = await read();
   }
   const tables = found?.tables ?? [];

@@ -83,7 +83,7 @@ Client.prototype.query = function counted(this: unknown, ...args: unknown[]) {
 
 // Statements by which the ERP is notified, before and after; loaded only where they count.
 if (killStep?.startsWith('statement')) {
-  const Connection = require('mysql2/lib/base/connection.js') as { prototype: Record<string, Method> };
+  const { Connection } = require('mysql2') as { Connection: { prototype: Record<string, Method> } };
   const execute = Connection.prototype.execute as Method;
   Connection.prototype.execute = function counted(this: unknown, ...args: unknown[]) {
     step('statement begins');
