@@ -44,7 +44,8 @@ the sandbox's own state, and its ledger with the dropped items. A plan
 that was sent five times without a clear answer is held for review, as promised, and reported as such: at most one item in
 twenty, or one, and by the ledger it is in the service at most once. In the last ${CHANGES.length} lives the zone is ${ZONE} and its
 clocks are set forward or back in the first days; the clock of the machine is set as well, by up to two hours at a time, and
-is up to an hour ahead of the service's or behind it. In fair weather a login is allowed in each life of a refresh token,
+is up to an hour ahead of the service's or behind it. The days of that
+zone are not the service's, so daily figures are left out there. In fair weather a login is allowed in each life of a refresh token,
 which is a day: ${mostFairLogins(FAIR_DAYS)} in ${FAIR_DAYS} days.
 
 | seed | days | turns | runs | deaths | answers spoiled | rows compared | tables wrong | items pushed | twice | lost | held for review | unresolved | ticks run twice | clock set | logins in fair weather | event log |

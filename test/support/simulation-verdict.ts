@@ -50,6 +50,7 @@ export interface Scene {
   clock: ManualClock;
   items: number;
   startMs: number;
+  hasOtherDays?: boolean;
 }
 
 export async function findingsOf(scene: Scene): Promise<Findings> {

@@ -79,6 +79,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
   const { seed, days, fairDays, mostPlans = 2, deadlyLoads = 0, clockChange } = options;
   const startMs = clockChange === undefined ? START : Date.parse(clockChange.startAt);
   const dir = mkdtempSync(join(tmpdir(), 'roadbook-simulation-'));
+  const hasOtherDays = clockChange !== undefined;
   const clock = createManualClock(startMs);
   const sandbox = await startSandbox({ clock, seed, vehicles: 3, importVisibleAfterMs: 60_000 });
   const chance = (name: string): Random => seededRandom('simulation', name, seed);
@@ -171,7 +172,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
       for (let tries = 1; ; tries++) {
         await daemon?.pullAll();
         await pass(HOUR / 4);
-        const findings = await findingsOf({ engine, sandbox, clock, items, startMs });
+        const findings = await findingsOf({ engine, sandbox, clock, items, startMs, hasOtherDays });
         if (findings.wrong.length === 0 || tries === MOST_TRIES) return findings;
       }
     } finally {
