@@ -157,7 +157,7 @@ const CHANGES: readonly (keyof RunCounts)[] = [
 ];
 
 function levelOf({ status, error, ...counts }: RunSummary, cause: RunCause): 'error' | 'warn' | 'info' | 'debug' {
-  // Whoever stops the daemon knows that its runs end early.
+  // The run ended early because the daemon was stopped: nothing is wrong.
   if (error?.code === 'stopped') return 'info';
   if (status === 'failed') return 'error';
   if (error !== null) return 'warn';

@@ -8,17 +8,6 @@ import { query } from '../support/view-place.ts';
 
 const all = recipes(FILLED_AT.slice(0, 10));
 
-/** The rows of each recipe on the first engine. */
-const answers = new Map<number, string[]>();
-
-/** A value as both engines give it. */
-function plain(value: unknown): unknown {
-  if (typeof value === 'boolean') return Number(value);
-  if (typeof value !== 'string') return value;
-  if (/^-?\d+(?:\.\d+)?$/.test(value)) return Number(value);
-  return /^\d{4}-\d\d-\d\d[ T]\d/.test(value) ? Date.parse(value) : value;
-}
-
 afterAll(stopPostgres);
 
 it('has fifteen recipes, numbered, with every column explained', () => {
@@ -32,15 +21,10 @@ describe.each(engineCases)('the cookbook on $name', (engineCase) => {
   }, 300_000);
   afterAll(() => filled?.close());
 
-  it.each(all)('answers $number. $question', async ({ number, sql, columns }) => {
+  it.each(all)('answers $number. $question', async ({ sql, columns }) => {
     const rows = await query(filled.engine, sql);
     expect(rows.length).toBeGreaterThan(0);
     expect(Object.keys(rows[0] ?? {})).toEqual(columns);
-    // The first recipe asks how old the tables are now.
-    if (number === 1) return;
-    const given = rows.map((row) => JSON.stringify(Object.values(row).map(plain))).sort();
-    expect(given).toEqual(answers.get(number) ?? given);
-    answers.set(number, given);
   });
 
   it('runs each recipe as printed', async () => {
