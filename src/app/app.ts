@@ -104,7 +104,7 @@ export const tableJobs = (jobs: readonly NamedJob[], config: Pick<Config, 'jobs'
       scopes: counted,
       vehicle_scope: vehicle ?? null,
       driver_scope: driver ?? null,
-      reread_seconds: reread === undefined ? null : reread / 1_000,
+      reread_seconds: reread === undefined ? null : Math.ceil(reread / 1_000),
     }));
   });
 

@@ -73,9 +73,9 @@ describe('/api/today', () => {
   it('counts the stops of the plans of the day that lack proof, by driver', async () => {
     const { missing_proof } = await get('today?day=2026-03-10');
     const truth = await place.rig.rows(
-      `select proof.day, agent_name as agent, count(*) as stops, sum(lacks_picture) as lacks_picture
+      `select proof.day, proof.agent_name as agent, count(*) as stops, sum(lacks_picture) as lacks_picture
        from bi_missing_proof as proof join bi_route_plan as plan on plan.plan_id = proof.plan_id
-       where plan.day = '2026-03-10' group by proof.day, agent_id, agent_name`,
+       where plan.day = '2026-03-10' group by proof.day, proof.agent_id, proof.agent_name`,
     );
     expect(truth.length).toBeGreaterThan(0);
     const byAgent = ({ agent: a }: Record<string, unknown>, { agent: b }: Record<string, unknown>) =>

@@ -7,7 +7,7 @@ import { tableJobs } from '../../src/app/app.ts';
 import { zeroCounts } from '../../src/core/glossary.ts';
 import type { Feed } from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';
-import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
+import { fillProofRules, fillStopRules, fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
 import { storeVerified } from '../../src/warehouse/control/verification.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { makeStatusPlace, type StatusPlace, type StatusPlaceOptions, TOKEN } from './status-place.ts';
@@ -90,6 +90,8 @@ jobs:
   const { jobs, running } = place.dependencies;
   await fillLocalTime(rig.engine, running().config.timezone, clock.now());
   await fillTableJobs(rig.engine, tableJobs(jobs, running().config));
+  await fillProofRules(rig.engine, running().config.proof);
+  await fillStopRules(rig.engine, running().config.stops);
   return place;
 }
 
