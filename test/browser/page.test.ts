@@ -71,9 +71,9 @@ const ENGLISH_ONLY = await (async () => {
   return [...new Set(wordsOf(en).map((word) => word.toLowerCase()))].filter((word) => !portuguese.has(word));
 })();
 
-/** Tables that are wider than their frame, so that their last buttons are out of sight. */
+/** Tables with buttons that are wider than their frame, so that the last button is out of sight. */
 const CLIPPED = `[...document.querySelectorAll('.table-frame')]
-  .filter((frame) => frame.scrollWidth > frame.clientWidth)
+  .filter((frame) => frame.scrollWidth > frame.clientWidth && frame.querySelector('td.actions') !== null)
   .map((frame) => frame.querySelector('caption').textContent)`;
 
 /** Texts of the page, leaving out names, codes and texts that are marked as written elsewhere. */

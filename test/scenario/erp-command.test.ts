@@ -48,8 +48,8 @@ describe('erp check', () => {
       rejected: 2,
       tables: [{ name: 'a.csv', rows: 3, headerRow: 2, delimiter: ';' }],
       issues: [
-        { row: 5, code: 'V3', column: 'LAT', value: 'x', reason: expect.stringContaining('is not a number') },
         { row: 4, code: 'V2', column: 'LAT', value: '-123.55', reason: 'route_points[0].latitude: outside -90..90' },
+        { row: 5, code: 'V3', column: 'LAT', value: 'x', reason: expect.stringContaining('is not a number') },
       ],
       mapping: { 'point.address': 'ENDERECO' },
     });

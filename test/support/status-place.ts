@@ -63,6 +63,7 @@ export async function makeStatusPlace(options: StatusPlaceOptions = {}): Promise
   const jobs = await loadJobs();
   const yaml = options.config ?? `status: { port: 0, token: ${TOKEN} }`;
   const { config } = parseConfig(yaml, 'config/roadbook.yaml', configDeclarations(jobs), {});
+  const loadedAt = isoInstant(rig.clock.now());
   const actions: string[] = [];
   const record = (action: string) => async (job: string) => {
     actions.push(`${action} ${job}`);
@@ -77,7 +78,7 @@ export async function makeStatusPlace(options: StatusPlaceOptions = {}): Promise
     jobs,
     logTail,
     orders: { run: record('run'), pause: record('pause'), resume: record('resume') },
-    running: () => ({ file: 'config/roadbook.yaml', config, loadedAt: isoInstant(rig.clock.now()) }),
+    running: () => ({ file: 'config/roadbook.yaml', config, loadedAt }),
     refusedEdit: async () => options.refusedEdit ?? null,
     session: async () => rig.dependencies.fleet.session(),
     queueFacts: async () => options.queue ?? null,
