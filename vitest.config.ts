@@ -21,7 +21,8 @@ Object.assign(process.env, temporaryFolder());
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      // Unit tests share their modules, so that each is loaded once a worker.
+      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
       {
         extends: true,
         // With real servers and browsers a test may meet a machine that stalls: it fails if it fails twice.

@@ -20,7 +20,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     rule: 'resend without read-back',
     changes: [
-      ['outcome.ts', 'if (claimed.remote_id !== null)', 'if (claimed.attempts > 0)'],
+      ['outcome.ts', 'if (claimed.remote_id === null)', 'if (claimed.attempts === 0)'],
       [
         'read-back.ts',
         "state === 'ready' && remote_id !== null && kind.change !== undefined",
