@@ -18,13 +18,11 @@ export type RecordCheck =
 const MOST_ISSUES = 10;
 
 export function checkRecord(schema: z.ZodType, raw: unknown): RecordCheck {
-  // The schema's copy would drop this field silently.
-  if (typeof raw === 'object' && raw !== null && Object.hasOwn(raw, '__proto__')) {
-    return { ok: false, reason: '__proto__: a field of this name cannot be stored' };
-  }
   if (isCut(raw)) {
     return { ok: false, reason: `record: nested deeper than ${RECORD_LEVELS} levels; truncated`, isPart: true };
   }
+  // The schema's copy would drop this field silently, at any depth.
+  if (hasProto(raw)) return { ok: false, reason: '__proto__: a field of this name cannot be stored' };
   const result = parseWithMessages(schema, raw);
   if (result.success) return { ok: true, record: result.data as JsonObject };
   const { issues } = result.error;
@@ -32,3 +30,8 @@ export function checkRecord(schema: z.ZodType, raw: unknown): RecordCheck {
   if (issues.length > MOST_ISSUES) listed.push(`and ${issues.length - MOST_ISSUES} more`);
   return { ok: false, reason: listed.join('; ') };
 }
+
+const hasProto = (value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (Object.hasOwn(value, '__proto__') || Object.values(value).some(hasProto));

@@ -234,6 +234,16 @@ describe('personal values', () => {
     expect(joined).toEqual([{ title: expect.stringMatching(/^h:/) }]);
   });
 
+  it('of a quarantined record change, and its number stays its key', async () => {
+    const rig = await openRig(START);
+    // Its check digits are those of a tax number, so it is masked in the payload.
+    await addRecords(rig, 'drivers', [{ ...invalidRecord, id: 52_998_224_725, customer_id: 'never' }]);
+    await rig.run('pull-drivers');
+    await enforce(rig, { 'driver.name': 'drop' });
+    const [kept] = await rig.rows('select payload, record_key from sync_quarantine');
+    expect(kept).toEqual({ payload: expect.not.stringContaining('"name"'), record_key: '52998224725' });
+  });
+
   it('of a quarantined record fit once the record does', async () => {
     const rig = await openRig(START, {}, { dependencies: { privacy: createPrivacy(DEFAULTS, SECRET) } });
     await addRecords(rig, 'drivers', [invalidRecord]);

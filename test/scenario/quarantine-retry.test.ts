@@ -17,8 +17,10 @@ const LIKE_A_CPF = 52_998_224_725;
 let rig: Rig;
 afterEach(() => rig.close());
 
-const keep = (job: string, invalid: readonly InvalidRecord[], at = AT) =>
-  rig.engine.write((tx) => quarantine(tx, quarantineRows(job, invalid, rig.dependencies.redactor), { runId: 'r', at }));
+const keep = (job: string, invalid: readonly InvalidRecord[], readAt = AT) =>
+  rig.engine.write((tx) =>
+    quarantine(tx, quarantineRows(job, invalid, rig.dependencies.redactor), { runId: 'r', readAt }),
+  );
 
 const retryAll = async (id?: string) => {
   const kept = await quarantined(rig.engine, { id }, 10);

@@ -160,10 +160,18 @@ export function recordOf(draft: DraftRecord | { other: unknown }, serial: number
   if ('other' in draft) return draft.other;
   const record: Fields = { id: draft.idForm(serial) };
   for (const [path, value] of draft.fields) place(record, path, value);
-  const entries = [...Object.entries(record), ...draft.unknown.filter(([name]) => !(name in record))];
-  // By entries, since an assignment to __proto__ makes no field.
-  return Object.fromEntries([...entries, ...Object.entries(own), [SERIAL, serial]]);
+  // In every second record also inside the objects that are declared.
+  const inside = serial % 2 === 0 ? draft.unknown : [];
+  const entries = Object.entries(record).map(([name, value]) => [name, isFields(value) ? added(value, inside) : value]);
+  return { ...added(Object.fromEntries(entries), draft.unknown), ...own, [SERIAL]: serial };
 }
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** By entries, since an assignment to __proto__ makes no field. */
+const added = (record: Fields, unknown: DraftRecord['unknown']): Fields =>
+  Object.fromEntries([...Object.entries(record), ...unknown.filter(([name]) => !Object.hasOwn(record, name))]);
 
 function place(record: Fields, path: readonly string[], value: unknown): void {
   if (value === undefined) return;

@@ -93,9 +93,14 @@ describe('a record', () => {
     });
   });
 
-  it('with a field named __proto__ is rejected rather than lost', () => {
-    expect(checkRecord(schema, JSON.parse('{"id":1,"__proto__":{"a":1}}'))).toMatchObject({
+  it.each([
+    '{"id":1,"__proto__":{"a":1}}',
+    '{"id":1,"nested":{"at":"x","__proto__":{"a":1}}}',
+    '{"id":1,"on":[{"__proto__":1}]}',
+  ])('with a field named __proto__ is rejected rather than lost: %s', (text) => {
+    expect(checkRecord(schema, JSON.parse(text))).toEqual({
       ok: false,
+      reason: '__proto__: a field of this name cannot be stored',
     });
   });
 

@@ -1,6 +1,7 @@
 // Reads one slice: calls the service, validates, maps and serialises the records, then commits rows, quarantine and
 // coverage in one transaction. A crash at any instant leaves all of it or none of it.
 import { addCounts, type RunCounts, zeroCounts } from '../../core/glossary.ts';
+import type { Redactor } from '../../core/text/redaction.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { invalidate, markCovered } from '../../warehouse/control/coverage.ts';
 import { quarantine, quarantineRows, release } from '../../warehouse/control/quarantine.ts';
@@ -111,7 +112,7 @@ function storing(result: SliceResult, batches: readonly Batch[], { context, slic
     // Take the time inside the transaction: rows that others stored while this one waited must not count as newer.
     const metadata = { runId, at: isoInstant(dependencies.clock.now()), readAt };
     const filled = await filledRanges(tx, result.fullRefresh ?? []);
-    const counts = await loadBatches(tx, batches, metadata);
+    const counts = await loadBatches(tx, batches, metadata, dependencies.redactor);
     await quarantine(tx, invalid, metadata);
     await markAllVanished(tx, filled, batches, metadata);
     const coverage = writtenCoverage(context);
@@ -125,11 +126,16 @@ function storing(result: SliceResult, batches: readonly Batch[], { context, slic
   };
 }
 
-async function loadBatches(tx: Transaction, batches: readonly Batch[], metadata: LoadMetadata): Promise<RunCounts> {
+async function loadBatches(
+  tx: Transaction,
+  batches: readonly Batch[],
+  metadata: LoadMetadata,
+  { redact }: Redactor,
+): Promise<RunCounts> {
   const counts = zeroCounts();
   for (const { table, encoded, rows, invalid, superseded, keyTexts } of batches) {
     const { inserted, updated, unchanged } = await tx.loadEncoded(table, encoded, metadata);
-    await release(tx, table.name, keyTexts);
+    await release(tx, table, keyTexts, { readAt: metadata.readAt, redact });
     counts.records += rows + invalid.length + superseded;
     counts.inserted += inserted;
     counts.updated += updated;

@@ -12,7 +12,7 @@ export const syncQuarantine = controlTable({
   key: ['id'],
   retentionBy: 'last_seen_at',
   columns: {
-    id: text('Digest of table and payload.'),
+    id: text('Digest of table, key and payload.'),
     job: text('Job that read the record.', { required: true }),
     table_name: text('Table of the record.', { required: true }),
     record_key: text('Key of the record; null if it has none.'),
@@ -50,12 +50,14 @@ export function quarantineRows(job: string, invalid: readonly InvalidRecord[], {
   const rows = new Map<string, QuarantineRow>();
   for (const { table, key, reason, isPart = false, record } of invalid) {
     const payload = redactedJson(record, redact);
-    const id = createHash('sha256').update(`${table.name}\n${payload}`).digest('hex').slice(0, 32);
+    const record_key = key === null ? null : quarantineKey(table, key, redact);
+    // With the key: two records may be equal once their numbers are masked.
+    const id = createHash('sha256').update(`${table.name}\n${record_key}\n${payload}`).digest('hex').slice(0, 32);
     rows.set(id, {
       id,
       job,
       table_name: table.name,
-      record_key: key === null || hasNumericKey(table) ? key : redact(key),
+      record_key,
       reason: redact(reason),
       is_part: isPart,
       payload,
@@ -65,31 +67,39 @@ export function quarantineRows(job: string, invalid: readonly InvalidRecord[], {
   return [...rows.values()];
 }
 
-/** A numeric key can look like a tax number. It is not masked, or `release` would never find the record. */
-const hasNumericKey = ({ key, columns }: Table): boolean =>
+/** A numeric key can look like a tax number. It is not masked, or records would have the same key. */
+export const hasNumericKey = ({ key, columns }: Table): boolean =>
   columns.every(({ name, type }) => !key.includes(name) || type === 'integer');
+
+const quarantineKey = (table: Table, key: string, redact: Redactor['redact']): string =>
+  hasNumericKey(table) ? key : redact(key);
 
 const ROWS_AT_ONCE = 2_000;
 
 export async function quarantine(
   { store }: Transaction,
   rows: readonly QuarantineRow[],
-  { at, runId }: Pick<LoadMetadata, 'runId' | 'at'>,
+  { readAt, runId }: Pick<LoadMetadata, 'runId' | 'readAt'>,
 ): Promise<void> {
   for (const some of chunks(rows, ROWS_AT_ONCE)) {
-    const stored = some.map((row) => ({ ...row, first_seen_at: at, last_seen_at: at, run_id: runId }));
+    const stored = some.map((row) => ({ ...row, first_seen_at: readAt, last_seen_at: readAt, run_id: runId }));
     await store(syncQuarantine, stored, {
       set: { first_seen_at: 'sync_quarantine.first_seen_at', times: 'sync_quarantine.times + excluded.times' },
     });
   }
 }
 
-/** Deletes the records of a table whose keys have been loaded since. Returns how many. */
-export async function release({ sql }: Transaction, table: string, keysOf: () => string[]): Promise<number> {
-  const kept = () => sql('sync_quarantine').where({ table_name: table });
+/** Deletes the records of a table whose keys were loaded by a later read. Returns how many. */
+export async function release(
+  { sql }: Transaction,
+  table: Table,
+  keysOf: () => string[],
+  { readAt, redact }: Pick<LoadMetadata, 'readAt'> & Pick<Redactor, 'redact'>,
+): Promise<number> {
+  const kept = () => sql('sync_quarantine').where({ table_name: table.name }).where('last_seen_at', '<=', readAt);
   // Usually the quarantine has none for the table. Then the keys are not computed.
   if ((await kept().whereNotNull('record_key').first('id')) === undefined) return 0;
-  const keys = keysOf();
+  const keys = keysOf().map((key) => quarantineKey(table, key, redact));
   let released = 0;
   for (const some of chunks(keys, ROWS_AT_ONCE)) released += await kept().whereIn('record_key', some).delete();
   return released;

@@ -7,6 +7,7 @@ import type { Policy } from '../../core/privacy-policy.ts';
 import { stableJson } from '../../core/text/stable-json.ts';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { factMemory } from '../control/learned-facts.ts';
+import { hasNumericKey } from '../control/quarantine.ts';
 import type { Engine, Row, Scalar } from '../engine.ts';
 import { ALL_DAYS, hasDayFigures, writeEventDays } from '../load/event-days.ts';
 import { baseTables } from '../schema/catalog.ts';
@@ -130,7 +131,8 @@ async function rewriteQuarantine(engine: Engine, table: Table, filter: PrivacyFi
       const stored = JSON.stringify(record);
       if (stored === JSON.stringify(parsed(payload))) continue;
       changed++;
-      const key = record_key === null ? null : keyText(table, record);
+      // A numeric key stays: in the payload it may be masked.
+      const key = record_key === null || hasNumericKey(table) ? record_key : keyText(table, record);
       await sql('sync_quarantine').where({ id }).update({ payload: stored, record_key: key });
     }
     return changed;
