@@ -112,6 +112,7 @@ function welcome(app: App, address: string, page: string | null, jobs: readonly 
     `  warehouse  ${warehouse.engine} ${warehouse.file ?? `schema ${warehouse.schema}`}`,
     `  config     ${app.loaded.file}`,
     `  page       ${page ?? 'not available: the port is in use; retrying'}`,
-    textTable(['job', 'schedule', 'next tick'], rows),
+    `Jobs (${jobs.length}):`,
+    ...(rows.length === 0 ? [] : [textTable(['job', 'schedule', 'next tick'], rows)]),
   ].join('\n');
 }

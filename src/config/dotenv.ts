@@ -19,14 +19,16 @@ export function readDotenv(dir: string): Record<string, string> {
 
 /** The text with these variables set. The other lines stay as they are. */
 export function withVariables(text: string, variables: Readonly<Record<string, string>>): string {
-  let changed = text === '' || text.endsWith('\n') ? text : `${text}\n`;
+  const lines = text.split('\n');
   for (const [name, value] of Object.entries(variables)) {
     const quote =
       ["'", '"', '`'].find((mark) => !value.includes(mark) && (mark !== '"' || !value.includes('\\'))) ?? "'";
     const line = `${name}=${quote}${value}${quote}`;
-    const known = new RegExp(`^[ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=.*$`, 'm');
-    changed = known.test(changed) ? changed.replace(known, () => line) : `${changed}${line}\n`;
+    const known = lines.findIndex((each) => /^\s*(?:export\s+)?(\w+)\s*=/.exec(each)?.[1] === name);
+    if (known === -1) lines.splice(lines.at(-1) === '' ? -1 : lines.length, 0, line);
+    else lines[known] = line;
   }
+  const changed = `${lines.join('\n').trimEnd()}\n`;
   // A value of several lines, or with every kind of quotation mark.
   if (!isDeepStrictEqual({ ...parseEnv(changed) }, { ...parseEnv(text), ...variables }))
     throw new Fatal('.env cannot be changed without changing another of its values', {

@@ -26,6 +26,7 @@ const NAME_QUERIES = [
   'select id, user_id, department_name, cost_center_name from driver order by id',
   ...lookups.map(({ table }) => `select * from "${table.name}" order by "${table.key[0]}"`),
   'select name, hash from schema_view order by name',
+  'select late_after_seconds from stop_rule',
 ];
 
 type SharedState = Awaited<ReturnType<typeof sharedState>>;
