@@ -34,6 +34,7 @@ const job: Job = {
   tables: [syncVerification],
   cost: ({ max_calls }) => ({ calls: max_calls as number }),
   execute: executeVerify,
+  isNotRetried: true,
   preview: previewVerify,
 };
 

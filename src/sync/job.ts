@@ -128,6 +128,8 @@ export interface Job extends JobDeclaration {
   /** The scopes of the job's coverage; pulls only. */
   scopes?(options: Record<string, unknown>): CoverageScopes;
   execute(context: RunContext): Promise<RunOutcome>;
+  /** A failed run waits for the next tick: another run would read something else. */
+  isNotRetried?: true;
   /** The slices that a run has; pulls only. */
   slices?(context: PreviewContext): Promise<Slice[]>;
   /** Reads one slice of a run that another process may have planned; pulls only. */

@@ -75,7 +75,8 @@ export async function runJob(request: RunRequest, dependencies: SyncDependencies
   };
   countRun?.(ended.status);
   const summary: RunSummary = { job: job.name, run_id: runId, ...ended };
-  const retryMs = cause === 'backfill' ? undefined : retryDelayMs(outcome.failures, ended.status, attempt);
+  const isRetried = cause !== 'backfill' && job.isNotRetried !== true;
+  const retryMs = !isRetried ? undefined : retryDelayMs(outcome.failures, ended.status, attempt);
   const retryAt = retryMs === undefined ? null : isoInstant(clock.now() + retryMs);
   await closeRun(engine, summary, retryAt);
   logEnd({ log, summary, retryAt, attempt, cause, failures: outcome.failures }, dependencies);

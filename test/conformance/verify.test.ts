@@ -174,3 +174,15 @@ it('makes no more calls than allowed where they are retried, also under a lease'
   const { requests, run } = await verify(rig, { tables: ['vehicle'], max_calls: 3 });
   expect([requests, run.requests]).toEqual([3, 3]);
 });
+
+it('fails for a table that no job pulls, and waits for its next tick', async () => {
+  const rig = await makeRig({ startAt: NOW, sandbox: { vehicles: 1 } });
+  onTestFinished(() => rig.close());
+  const { run } = await verify(rig, { tables: ['events'] });
+  expect(run).toMatchObject({ status: 'failed', error: { code: 'config_invalid' } });
+  await rig.run('pull-vehicles');
+  rig.sandbox.addFault({ call: 'vehicles', fault: '500', times: 100 });
+  const { run: cut } = await verify(rig);
+  expect(cut.error?.code).toBe('service_failed');
+  expect(await rig.rows(`select retry_at from sync_run where run_id = '${cut.run_id}'`)).toEqual([{ retry_at: null }]);
+});
