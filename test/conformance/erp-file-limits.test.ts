@@ -171,6 +171,15 @@ describe('a JSON file', () => {
     expect(readings[2_999]).toMatchObject({ item: { externalCode: 'P2999', origin: 'a.json record 3000' } });
   });
 
+  test('with too many names in a record is rejected for that one reason', async () => {
+    const names = Array.from({ length: 75_000 }, (_, i) => [`x.${i}`, 1]);
+    drop('a.json', JSON.stringify([Object.fromEntries(names)]));
+    const [batch] = await drain(open(), clock);
+    expect(batch?.readErrors).toMatchObject([
+      { origin: 'a.json record 1', reason: 'has more than 1000 columns; remove those that are not needed' },
+    ]);
+  });
+
   test('gives no item that is too large, and gives the others', async () => {
     const large = { ...plan('P1'), notes: 'x'.repeat(5 * MEGABYTE) };
     drop('a.json', JSON.stringify([large, plan('P2')]));

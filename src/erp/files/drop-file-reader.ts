@@ -21,7 +21,7 @@ const LIMITS: ReadingLimits = { heapMb: 768, timeoutMs: 120_000 };
 
 const PROCESS = resolve(import.meta.dirname, 'drop-file-process.ts');
 
-/** Parsing a smaller JSON file takes a third of a second at most, however deep or broken it is. */
+/** A smaller JSON file is parsed quickly, however deep or broken it is, and its records are read with turns in between. */
 const LARGEST_INLINE_JSON = 1024 * 1024;
 
 interface FileRequest {

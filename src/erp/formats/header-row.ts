@@ -1,5 +1,6 @@
 // Finds the header of a table. Spreadsheets often have a title and a date above it: the header is the row with the most
 // names of columns.
+import { tooManyColumns } from '../rows/flat-columns.ts';
 import { Unreadable } from './text-decoding.ts';
 
 export interface HeaderRule {
@@ -11,9 +12,6 @@ export interface HeaderRule {
 
 /** The header is among the first rows, or where the feed says. */
 export const HEADER_ROWS = 50;
-
-/** Far more than the fields of any kind. */
-const MOST_COLUMNS = 1_000;
 
 const isBlank = (cell: unknown): boolean => cell === null || String(cell).trim() === '';
 
@@ -37,7 +35,7 @@ export function headerIndex(rows: readonly (readonly unknown[])[], { row, isName
 export function checkHeader(cells: readonly unknown[]): string[] {
   const names = cells.map((name) => (isBlank(name) ? '' : String(name).trim()));
   const header = names.slice(0, names.findLastIndex((name) => name !== '') + 1);
-  if (header.length > MOST_COLUMNS)
-    throw new Unreadable(`the header has more than ${MOST_COLUMNS} columns; remove those that are not needed`);
+  const tooMany = tooManyColumns(header);
+  if (tooMany !== undefined) throw new Unreadable(`the header ${tooMany}`);
   return header;
 }

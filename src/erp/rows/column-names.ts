@@ -158,20 +158,34 @@ export function labelledPaths(kind: FeedKind): (column: string) => string | unde
 /** Longer names are not compared. */
 const LONGEST_NAME = 64;
 
-/** The path that a column probably means; undefined if none is near. */
-export function suggestedPath(kind: FeedKind, column: string): string | undefined {
-  const typed = plainName(column);
-  if (typed === '' || typed.length > LONGEST_NAME) return undefined;
-  const known = Object.keys(FLAT_COLUMNS[kind].types).flatMap((path) =>
+interface KnownName {
+  path: string;
+  name: string;
+}
+
+const knownNames = (kind: FeedKind): KnownName[] =>
+  Object.keys(FLAT_COLUMNS[kind].types).flatMap((path) =>
     [path, path.slice(path.lastIndexOf('.') + 1), ...(NAMES[kind][path] ?? [])].map((name) => ({
       path,
       name: plainName(name),
     })),
   );
+
+/** Made once: each record of a wrong file may have other unknown names. */
+const KNOWN_NAMES = new Map<FeedKind, readonly KnownName[]>();
+
+/** The path that a column probably means; undefined if none is near. */
+export function suggestedPath(kind: FeedKind, column: string): string | undefined {
+  const typed = plainName(column);
+  if (typed === '' || typed.length > LONGEST_NAME) return undefined;
+  const known = KNOWN_NAMES.get(kind) ?? knownNames(kind);
+  KNOWN_NAMES.set(kind, known);
   const same = known.find(({ name }) => name === typed);
   if (same !== undefined) return same.path;
   const most = Math.floor(typed.length / 5);
+  if (most === 0) return undefined;
   const near = known
+    .filter(({ name }) => Math.abs(name.length - typed.length) <= most)
     .map(({ path, name }) => ({ path, steps: distance(typed, name) }))
     .filter(({ steps }) => steps <= most);
   return near.sort((a, b) => a.steps - b.steps)[0]?.path;

@@ -20,6 +20,12 @@ export interface FlatColumnsInUse {
   pick(cells: Cells): Record<string, unknown>;
 }
 
+/** Far more than the fields of any kind. */
+const MOST_COLUMNS = 1_000;
+
+export const tooManyColumns = (header: readonly string[]): string | undefined =>
+  header.length > MOST_COLUMNS ? `has more than ${MOST_COLUMNS} columns; remove those that are not needed` : undefined;
+
 /** In a table each row has every column of the header; JSON objects may leave columns out. */
 export function columnsInUse(
   kind: FeedKind,
@@ -27,6 +33,8 @@ export function columnsInUse(
   header: readonly string[],
   { isTable }: { isTable: boolean },
 ): FlatColumnsInUse {
+  const tooMany = isTable ? undefined : tooManyColumns(header);
+  if (tooMany !== undefined) return { reads: [], unread: [], issues: [tooMany], pick: () => ({}) };
   const { types, required } = FLAT_COLUMNS[kind];
   const renamed = new Set(mapping.renames.map(({ path }) => path));
   const mapped = new Set(mapping.renames.flatMap(({ columns }) => columns));
