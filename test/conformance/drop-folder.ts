@@ -61,15 +61,16 @@ export const outcome = (
   remoteId: state === 'confirmed' ? 7 : null,
   message: null,
 });
-/** Without result tables. */
-export const inFolder = (place = ''): string[] => {
+export const everythingIn = (place = ''): string[] => {
   const path = join(folder, place);
   return existsSync(path)
     ? readdirSync(path)
-        .filter((name) => name.includes('.') && !name.endsWith('.result.csv'))
+        .filter((name) => name.includes('.'))
         .sort()
     : [];
 };
+/** Without result tables. */
+export const inFolder = (place = ''): string[] => everythingIn(place).filter((name) => !name.endsWith('.result.csv'));
 export const resultIn = (path: string) => JSON.parse(readFileSync(join(folder, `${path}.result.json`), 'utf8'));
 export const lateResults = (): JsonObject[] => {
   const path = join(folder, 'late-results.jsonl');

@@ -11,6 +11,7 @@ import {
   codesOf,
   drop,
   dropPlans,
+  everythingIn,
   finish,
   folder,
   inFolder,
@@ -240,6 +241,7 @@ describe('a dropped file', () => {
 });
 
 describe('a crash', () => {
+  const FINISHED = ['a.json', 'a.json.result.csv', 'a.json.result.json'];
   const written = async (): Promise<void> => {
     // The file cannot be moved: this is the state that a crash before the move leaves.
     const source = open();
@@ -278,8 +280,44 @@ describe('a crash', () => {
     await take(open());
     await written();
     await finish(open(), outcome('P1', 'rejected'));
-    expect([inFolder('failed'), inFolder('done')]).toEqual([['a.json', 'a.json.result.json'], []]);
+    expect([everythingIn('failed'), everythingIn('done')]).toEqual([FINISHED, []]);
     expect(results('failed/a.json')).toEqual([['P1', PLAN_START, 'rejected']]);
+  });
+
+  test('between table and result, and a change of its items since, leave one table, in the right folder', async () => {
+    dropPlans('a.json', 'P1');
+    await take(open());
+    const { rename } = promises;
+    const restore = () => {
+      promises.rename = rename;
+      syncBuiltinESMExports();
+    };
+    onTestFinished(restore);
+    promises.rename = async (from, to) => {
+      if (String(to).endsWith('.result.json')) throw new Error('cut');
+      await rename(from, to);
+    };
+    syncBuiltinESMExports();
+    await expect(finish(open(), outcome('P1'))).rejects.toThrow();
+    restore();
+    expect(everythingIn('done')).toEqual(['a.json.result.csv']);
+    await finish(open(), outcome('P1', 'rejected'));
+    expect([everythingIn('failed'), everythingIn('done')]).toEqual([FINISHED, []]);
+  });
+
+  test('is not assumed where the result of an earlier file was taken away, with or without the file', async () => {
+    for (const place of ['done', 'failed']) {
+      mkdirSync(join(folder, place));
+      drop(`${place}/a.json.result.csv`, 'an earlier one');
+    }
+    drop('done/a.json', 'an earlier one');
+    utimesSync(join(folder, 'failed/a.json.result.csv'), 1, 1);
+    dropPlans('a.json', 'P1');
+    const source = open();
+    await take(source);
+    await finish(source, outcome('P1'));
+    for (const place of ['done', 'failed'])
+      expect(readFileSync(join(folder, place, 'a.json.result.csv'), 'utf8')).toBe('an earlier one');
   });
 
   test('after the file was moved leaves it finished, and a new file of its name is read', async () => {
@@ -308,24 +346,31 @@ describe('a crash', () => {
 
 describe('finished files', () => {
   const HOUR = 3_600_000;
-  /** A finished file whose result has this age. */
-  function finished(path: string, ageMs: number): void {
+  function dropAged(path: string, ageMs: number): void {
     mkdirSync(join(folder, path, '..'), { recursive: true });
     drop(path, '[]');
-    drop(`${path}.result.json`, '{}');
     const seconds = (clock.now() - ageMs) / 1_000;
-    utimesSync(join(folder, `${path}.result.json`), seconds, seconds);
+    utimesSync(join(folder, path), seconds, seconds);
+  }
+  /** A finished file whose result has this age. */
+  function finished(path: string, ageMs: number): void {
+    dropAged(path, 3 * HOUR);
+    for (const end of ['.result.csv', '.result.json']) dropAged(path + end, ageMs);
   }
 
   test('are removed with their results after their retention time, and nothing else is', async () => {
     finished('done/old.json', 3 * HOUR);
     finished('failed/old.csv', 3 * HOUR);
     finished('done/new.json', HOUR);
-    drop('done/not-ours.json', '[]');
-    utimesSync(join(folder, 'done/not-ours.json'), 1, 1);
+    finished('done/new.result.csv', HOUR);
+    dropAged('done/not-ours.json', 3 * HOUR);
+    const kept = everythingIn('done').filter((name) => !name.startsWith('old.'));
+    // A crash left these.
+    dropAged('done/cut-long-ago.json.result.csv', 3 * HOUR);
+    dropAged('done/cut-now.json.result.csv', HOUR);
     await open({}, {}, 2 * HOUR).files?.removeExpired();
-    expect(inFolder('failed')).toEqual([]);
-    expect(inFolder('done')).toEqual(['new.json', 'new.json.result.json', 'not-ours.json']);
+    expect(everythingIn('failed')).toEqual([]);
+    expect(everythingIn('done')).toEqual(['cut-now.json.result.csv', ...kept]);
   });
 
   test('are checked once an hour', async () => {

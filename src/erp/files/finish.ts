@@ -44,10 +44,17 @@ async function removeResult(folder: string, file: TakenFile): Promise<void> {
     const result = `${place}${RESULT}`;
     const text = await ifExists(readFile(result, 'utf8'));
     // No other text of a result can look like this: quotation marks inside a text are escaped.
-    if (!text?.includes(`"read_at": "${file.readAt}"`)) continue;
+    const isOwn = text?.includes(`"read_at": "${file.readAt}"`) ?? (await isOwnTable(place, file));
+    if (!isOwn) continue;
     await rm(`${place}${TABLE}`, { force: true });
     await rm(result, { force: true });
   }
+}
+
+/** Whether a table without its result is of this read: the crash was between the two. */
+async function isOwnTable(place: string, { readAt }: TakenFile): Promise<boolean> {
+  const table = await ifExists(stat(`${place}${TABLE}`));
+  return table !== undefined && table.mtimeMs >= Date.parse(readAt) && !(await exists(place));
 }
 
 /** The file's own name, or, if that is taken, its name with the read time. */
@@ -73,13 +80,21 @@ async function moveContent(from: string, to: string, content: FileIdentity): Pro
   if (moved !== undefined && !isSameContent(moved, content) && !(await exists(from))) await moveFile(to, from);
 }
 
-/** Removes the finished files whose result was written before `beforeMs`, and drafts that a crash left before then. */
+/**
+ * Removes the finished files whose result was written before `beforeMs`, and drafts and tables without a result that a crash
+ * left before then.
+ */
 export async function removeExpired(folder: string, beforeMs: number): Promise<void> {
   for (const each of [...FINISHED, 'returns']) {
     const place = join(folder, each);
-    for (const name of (await ifExists(readdir(place))) ?? []) {
+    const names = new Set(await ifExists(readdir(place)));
+    // A finished file may itself be called like a table; it has a result.
+    const isLoneTable = (name: string): boolean =>
+      name.endsWith(TABLE) && !names.has(name.slice(0, -TABLE.length) + RESULT) && !names.has(name + RESULT);
+    for (const name of names) {
       const isResult = each !== 'returns' && name.endsWith(RESULT);
-      const found = isResult || isDraft(name) ? await ifExists(stat(join(place, name))) : undefined;
+      const isLeft = isDraft(name) || (each !== 'returns' && isLoneTable(name));
+      const found = isResult || isLeft ? await ifExists(stat(join(place, name))) : undefined;
       if (found === undefined || found.mtimeMs >= beforeMs) continue;
       if (isResult)
         for (const end of ['', TABLE]) await rm(join(place, name.slice(0, -RESULT.length) + end), { force: true });
