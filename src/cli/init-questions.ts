@@ -2,6 +2,7 @@
 // credentials go to `.env`. A variable that the environment has is not asked for, because it takes precedence over `.env`.
 import { existsSync, readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
+import { terminalText } from '../core/text/terminal-text.ts';
 import { say, usageError } from './command.ts';
 import type { Answers } from './output/config-text.ts';
 
@@ -204,23 +205,29 @@ export async function askColumns(
   before: readonly string[],
 ): Promise<string[]> {
   const { input } = await prompts();
+  const question = columnQuestion(path, header, before);
+  return question.columnsOf(await input(question.input, OUTPUT));
+}
+
+/** The names of the ERP's columns are typed as they are shown, without control characters. */
+export function columnQuestion(path: string, header: readonly string[], before: readonly string[]) {
+  const byShown = new Map(header.map((column) => [terminalText(column), column]));
   const split = (typed: string): string[] =>
     typed
       .split(',')
       .map((column) => column.trim())
       .filter(Boolean);
-  const typed = await input(
-    {
-      message: `Column of ${path}, or two with a comma, such as a date and its time (${header.join(', ')})`,
-      default: before.join(', '),
-      validate: (answer) => {
-        const wrong = split(answer).filter((column) => !header.includes(column));
+  return {
+    input: {
+      message: `Column of ${path}, or two with a comma, such as a date and its time (${[...byShown.keys()].join(', ')})`,
+      default: terminalText(before.join(', ')),
+      validate: (typed: string): true | string => {
+        const wrong = split(typed).filter((shown) => !byShown.has(shown));
         return wrong.length === 0 || `There is no column ${wrong.join(', ')}.`;
       },
     },
-    OUTPUT,
-  );
-  return split(typed);
+    columnsOf: (typed: string): string[] => split(typed).map((shown) => byShown.get(shown) ?? shown),
+  };
 }
 
 /** Ctrl-C at a question. */

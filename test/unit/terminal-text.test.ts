@@ -1,6 +1,7 @@
 // Printed text cannot control the terminal, and a long table is printed completely.
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { print, say } from '../../src/cli/command.ts';
+import { columnQuestion } from '../../src/cli/init-questions.ts';
 import { textTable } from '../../src/cli/output/text-table.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
@@ -26,6 +27,13 @@ describe('control characters', () => {
     log.info({ code: HOSTILE }, 'read');
     expect(JSON.parse(lines.join('')).code).toBe(HOSTILE);
     expect(lines.join('')).not.toMatch(/[\p{Cc}\p{Bidi_Control}](?!$)/u);
+  });
+
+  it('in the names of columns are shown as escapes by a question, and its answer means those columns', () => {
+    const { input, columnsOf } = columnQuestion('point.name', ['A', HOSTILE], [HOSTILE]);
+    expect(input).toMatchObject({ message: expect.stringContaining(`(A, ${SHOWN})`), default: SHOWN });
+    expect([input.validate(`${SHOWN}, A`), columnsOf(`${SHOWN}, A`)]).toEqual([true, [HOSTILE, 'A']]);
+    expect(input.validate('A, B')).toBe('There is no column B.');
   });
 
   it('keep their meaning in JSON', () => {
