@@ -71,7 +71,10 @@ export interface TokenAuth {
 const FREE_FAILURES = 3;
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 4_000;
-/** Failures of one address that wait at the same time; further ones get a 429. This bounds the guesses to 300 a minute. */
+/**
+ * Failures of one address that wait at the same time; further ones get a 429. This bounds the guesses to 300 a minute, but not
+ * from an address that has used the right token: behind a proxy, which all share, only a long token protects.
+ */
 const MOST_WAITING = 20;
 /** Failures of an address are forgotten this long after the last one. */
 const FORGOTTEN_AFTER_MS = 60_000;
