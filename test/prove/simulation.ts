@@ -41,7 +41,8 @@ request, and ends tokens early; a network that is down, slow, or loses requests 
 any turn, before or after its request was carried out. ${FAIR_DAYS} fair days follow; then every row of vehicles, drivers, points of
 interest, events, plans, points, executions, daily figures of vehicles, itineraries, checklists and answers is compared with
 the sandbox's own state, and its ledger with the dropped items. A plan
-that was sent five times without a clear answer is held for review, as promised, and reported as such: at most one item in
+that was sent five times without a clear answer, or that was answered as stored and that no listing shows, is left to a
+person, as promised, and reported as held for review: at most one item in
 twenty, or one, and by the ledger it is in the service at most once. In the last ${CHANGES.length} lives the zone is ${ZONE} and its
 clocks are set forward or back in the first days; the clock of the machine is set as well, by up to two hours at a time, and
 is up to an hour ahead of the service's or behind it. The days of that

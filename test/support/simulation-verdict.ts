@@ -22,7 +22,7 @@ export interface Findings {
   lost: number;
   /** Sends without a clear answer. */
   unclear: number;
-  /** Sent five times without a clear answer: held for review, and the ERP is notified. Neither lost nor open. */
+  /** Sent five times without a clear answer, or accepted and shown by no listing: a person is asked. Neither lost nor open. */
   heldForReview: number;
   /** Other entries of the outbox that are not confirmed, or not acknowledged. */
   open: number;
@@ -82,8 +82,8 @@ export async function findingsOf(scene: Scene): Promise<Findings> {
   };
 }
 
-/** As promised: the entry is held for review, and its file waits. */
-const HELD = `state = 'unknown' and unclear_sends >= 5`;
+/** As promised: a person is asked. An empty answer means stored, also where a fault made it and nothing was. */
+const HELD = `(state = 'unknown' and unclear_sends >= 5) or attention = 'never_shown'`;
 const codeIn = ({ external_code }: Fields): string => String(external_code);
 
 /** Everything in the warehouse, except random values. */
