@@ -4,13 +4,10 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadJobs } from '../../src/app/app.ts';
-import { systemClock } from '../../src/core/time/clock.ts';
-import { type Fault, type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Fault, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { dropItem, openEntries, restMs, twiceAndLost } from './dropped-items.ts';
 import { planCase } from './kill-cases.ts';
 import type { Sample } from './process-probe.ts';
-import { SIMULATED_JOBS } from './simulated-life.ts';
-import { compareWithTruth } from './simulation-truth.ts';
 import { figuresOf, type SoakFigures } from './soak-figures.ts';
 import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
 
@@ -24,7 +21,6 @@ const SETTLE = '3100ms';
 /** Until nothing is open, in fair weather. */
 const MOST_RUNS = 30;
 const REST_MS = 1_000;
-const MOST_TRIES = 3;
 
 export interface SoakOptions {
   minutes: number;
@@ -44,9 +40,6 @@ export interface SoakReport extends SoakFigures {
   items: number;
   twice: number;
   lost: number;
-  /** Pulled rows that were compared with the sandbox's own state, and the tables that differ from it. */
-  compared: number;
-  wrong: string[];
   exit: number | null;
 }
 
@@ -68,7 +61,6 @@ export async function soak({ minutes, schedule }: SoakOptions): Promise<SoakRepo
   const sandbox = await startSandbox({ vehicles: 6, faults: CHAOS });
   const place = makeWorkplace(configFor(sandbox.url, await sectionsOf(schedule), TIMEOUT));
   const probe = join(place.dir, 'probe');
-  const startMs = Date.now();
   try {
     const daemon = place.start(['start'], { NODE_OPTIONS: `--import=${PROBE}`, PROBE_FILE: probe });
     await daemon.printed(/is running/);
@@ -93,7 +85,6 @@ export async function soak({ minutes, schedule }: SoakOptions): Promise<SoakRepo
       if ((await openEntries(place)) === 0) break;
       await pause(Math.max(await restMs(place), REST_MS));
     }
-    const judged = await judgedPulls(place, sandbox, startMs);
     return {
       minutes,
       ...counts,
@@ -103,22 +94,11 @@ export async function soak({ minutes, schedule }: SoakOptions): Promise<SoakRepo
       walMb,
       items,
       ...twiceAndLost(sandbox.ledger().plans, PLANS.name, items),
-      compared: judged.rows,
-      wrong: judged.wrong,
       exit: code,
     };
   } finally {
     place.remove();
     await sandbox.close();
-  }
-}
-
-/** Runs in fair weather read what chaos kept away. The truth moves on meanwhile, so a difference is compared again. */
-async function judgedPulls(place: Workplace, sandbox: Sandbox, startMs: number) {
-  for (let tries = 1; ; tries++) {
-    for (const { name } of SIMULATED_JOBS) if (name.startsWith('pull-')) await place.run(['run', name]);
-    const judged = await compareWithTruth({ sandbox, clock: systemClock, startMs }, (text) => place.query(text));
-    if (judged.wrong.length === 0 || tries === MOST_TRIES) return judged;
   }
 }
 
@@ -130,14 +110,12 @@ ${jobs.join('\n')}
 `;
 }
 
-/** Pulls read as far back as data may come late, so that every row can be judged in the end. */
-function optionsOf(job: string): string {
-  if (job === PLANS.job) return `, settle: ${SETTLE}`;
-  const { options = {} } = SIMULATED_JOBS.find(({ name }) => name === job) ?? {};
-  return Object.entries(options)
-    .map(([name, value]) => `, ${name}: ${value}`)
-    .join('');
-}
+const optionsOf = (job: string): string =>
+  job === PLANS.job
+    ? `, settle: ${SETTLE}`
+    : /^pull-(?:events|route-plans|daily-summaries|itineraries|checklists)$/.test(job)
+      ? ', since: 3d'
+      : '';
 
 async function runsIn(place: Workplace): Promise<{ runs: number; failed: number }> {
   const [row] = await place.query<{ runs: number; failed: number }>(
