@@ -21,17 +21,20 @@ export function checkRecord(schema: z.ZodType, raw: unknown): RecordCheck {
   if (isCut(raw)) {
     return { ok: false, reason: `record: nested deeper than ${RECORD_LEVELS} levels; truncated`, isPart: true };
   }
-  // The schema's copy would drop this field silently, at any depth.
-  if (hasProto(raw)) return { ok: false, reason: '__proto__: a field of this name cannot be stored' };
   const result = parseWithMessages(schema, raw);
-  if (result.success) return { ok: true, record: result.data as JsonObject };
+  // The schema's copy of an object that it declares drops this field silently.
+  const protos = countProtos(raw);
+  if (result.success && (protos === 0 || countProtos(result.data) === protos))
+    return { ok: true, record: result.data as JsonObject };
+  if (result.success || protos > 0) return { ok: false, reason: '__proto__: a field of this name cannot be stored' };
   const { issues } = result.error;
   const listed = issueTexts(issues.slice(0, MOST_ISSUES), schema, raw, 'record');
   if (issues.length > MOST_ISSUES) listed.push(`and ${issues.length - MOST_ISSUES} more`);
   return { ok: false, reason: listed.join('; ') };
 }
 
-const hasProto = (value: unknown): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  (Object.hasOwn(value, '__proto__') || Object.values(value).some(hasProto));
+/** Fields named __proto__, at any depth. */
+const countProtos = (value: unknown): number =>
+  typeof value !== 'object' || value === null
+    ? 0
+    : Object.values(value).reduce((sum, inner) => sum + countProtos(inner), Object.hasOwn(value, '__proto__') ? 1 : 0);
