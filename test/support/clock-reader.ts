@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { createLog } from '../../src/core/log.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
+import type { SourceContext } from '../../src/erp/source.ts';
 import { type FeedSettings, openSource } from '../../src/erp/sources.ts';
 
 export interface ZonedFeed {
@@ -23,17 +24,18 @@ export async function readTimesIn(processZone: string, feeds: readonly ZonedFeed
   return JSON.parse(stdout) as ReadTimes;
 }
 
+/** Of a source that is read without a daemon. */
+export const planContext = (zone: string): SourceContext => ({
+  kind: 'route_plans',
+  zone,
+  reuseCodes: false,
+  clock: systemClock,
+  log: createLog({ level: 'silent', redactor: createRedactor() }),
+  random: Math.random,
+});
+
 async function timesOf({ zone, feed }: ZonedFeed): Promise<ReadTimes[number]> {
-  const log = createLog({ level: 'silent', redactor: createRedactor() });
-  const context = {
-    kind: 'route_plans',
-    zone,
-    reuseCodes: false,
-    clock: systemClock,
-    log,
-    random: Math.random,
-  } as const;
-  const source = openSource(feed, context);
+  const source = openSource(feed, planContext(zone));
   const times: ReadTimes[number] = {};
   for await (const { items, readErrors } of source.read()) {
     if (readErrors.length > 0) throw new Error(JSON.stringify(readErrors[0]));

@@ -2,6 +2,7 @@
 // does not fit at all, and fields nobody knows. Each record carries a number of its own, so that it can be found again
 // in a row or in the quarantine.
 import fc from 'fast-check';
+import { isJsonObject } from '../../src/core/glossary.ts';
 import { type ColumnType, recordColumns, type Table } from '../../src/warehouse/schema/table.ts';
 
 export type Fields = Record<string, unknown>;
@@ -162,12 +163,12 @@ export function recordOf(draft: DraftRecord | { other: unknown }, serial: number
   for (const [path, value] of draft.fields) place(record, path, value);
   // In every second record also inside the objects that are declared.
   const inside = serial % 2 === 0 ? draft.unknown : [];
-  const entries = Object.entries(record).map(([name, value]) => [name, isFields(value) ? added(value, inside) : value]);
+  const entries = Object.entries(record).map(([name, value]) => [
+    name,
+    isJsonObject(value) ? added(value, inside) : value,
+  ]);
   return { ...added(Object.fromEntries(entries), draft.unknown), ...own, [SERIAL]: serial };
 }
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** By entries, since an assignment to __proto__ makes no field. */
 const added = (record: Fields, unknown: DraftRecord['unknown']): Fields =>

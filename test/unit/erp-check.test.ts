@@ -3,10 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { createLog } from '../../src/core/log.ts';
-import { createRedactor } from '../../src/core/text/redaction.ts';
-import { systemClock } from '../../src/core/time/clock.ts';
 import { checkErp } from '../../src/erp/check.ts';
+import { planContext } from '../support/clock-reader.ts';
 
 it('does not count an item that a later batch invalidates', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'roadbook-'));
@@ -16,16 +14,7 @@ it('does not count an item that a later batch invalidates', async () => {
   const header = 'plan.external_code;plan.date_time_start;plan.date_time_end;point.name;point.address';
   const file = join(folder, 'a.csv');
   writeFileSync(file, [header, ...codes.map(row)].join('\n'));
-  const log = createLog({ level: 'silent', redactor: createRedactor() });
-  const zone = 'America/Sao_Paulo';
-  const context = {
-    kind: 'route_plans',
-    zone,
-    reuseCodes: false,
-    clock: systemClock,
-    log,
-    random: Math.random,
-  } as const;
+  const context = planContext('America/Sao_Paulo');
   expect(await checkErp({ settings: undefined, file, show: 'P4', context })).toMatchObject({
     items: 1_199,
     rejected: 1,
