@@ -188,7 +188,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
       cancelled: ['cancelled', status],
       agent: ['unknown', { kind: 'agents' }],
     });
-    expect(codes(await ask(queries.openEntries, KIND, AT, AT)).toSorted()).toEqual([
+    expect(codes(await ask(queries.entriesToReadBack, KIND, AT, AT)).toSorted()).toEqual([
       'in need of a person',
       'never seen',
       'optimised',

@@ -6,7 +6,7 @@ import type { Decision } from '../../src/sync/push/decide.ts';
 import { nextPlace, type Verdict } from '../../src/sync/push/kind.ts';
 import { isSameValue } from '../../src/sync/push/kinds/answers.ts';
 import { judgeImport } from '../../src/sync/push/kinds/route-plans.ts';
-import { afterReadBack, afterSend, CHANGED_AFTER_PUSH, type Facts, retryDelayMs } from '../../src/sync/push/outcome.ts';
+import { afterReadBack, afterSend, CHANGED_AFTER_PUSH, type Facts, sendDelayMs } from '../../src/sync/push/outcome.ts';
 import type { AttemptOutcome } from '../../src/warehouse/outbox/attempts.ts';
 import type { OutboxEntry, OutboxState } from '../../src/warehouse/outbox/entry.ts';
 import { OUTBOX_STATES } from '../../src/warehouse/outbox/entry.ts';
@@ -77,10 +77,10 @@ describe('an answer to a send', () => {
   });
 
   it('to a fifth send of a change without a clear outcome asks for a person, except where one was asked before', () => {
-    const attention = (attempts: number, given: OutboxEntry['attention'] = null) =>
-      verdict({ is: 'unclear', message: 'hm' }, entryIn('sending', { remote_id: 7, attempts, attention: given })).entry
-        .attention;
-    const expected = [attention(4), attention(5), attention(4, 'found_twice'), attention(4, 'invalid_change')];
+    const attention = (failed_sends: number, given: OutboxEntry['attention'] = null) =>
+      verdict({ is: 'unclear', message: 'hm' }, entryIn('sending', { remote_id: 7, failed_sends, attention: given }))
+        .entry.attention;
+    const expected = [attention(3), attention(4), attention(3, 'found_twice'), attention(3, 'invalid_change')];
     expect(expected).toEqual([null, 'retries_exhausted', 'found_twice', null]);
   });
 });
@@ -89,13 +89,8 @@ describe('a send that fails', () => {
   const answered = (status: number, said?: string, kind: 'write' | 'read' = 'write') =>
     new FleetHttpError({ kind, method: 'POST', path: '/' }, status, said);
   const details = (code: string, cause?: unknown) => ({ code, ...(cause !== undefined && { cause }) });
-  const failed = (thrown: unknown, { isAbort = false, attempts = 0 } = {}) =>
-    afterSend(
-      entryIn('sending', { attempts: attempts + 1 }),
-      entryIn('ready', { attempts }),
-      { thrown, isAbort },
-      plans,
-    );
+  const failed = (thrown: unknown, { isAbort = false, failed_sends = 0 } = {}) =>
+    afterSend(entryIn('sending', { failed_sends }), entryIn('ready', { failed_sends }), { thrown, isAbort }, plans);
 
   const unforeseen = new Fatal('x', details('unexpected'));
   const ambiguous = (cause?: unknown) => new Ambiguous('no answer', details('answer_unclear', cause));
@@ -147,10 +142,10 @@ describe('a send that fails', () => {
   });
 
   it('asks for a person after the fifth time, and is still retried', () => {
-    const away = (attempts: number) =>
-      failed(new Retriable('429', details('throttled', answered(429))), { attempts }).entry;
-    const down = (attempts: number) =>
-      failed(new Retriable('down', details('service_unreachable')), { attempts }).entry;
+    const away = (failed_sends: number) =>
+      failed(new Retriable('429', details('throttled', answered(429))), { failed_sends }).entry;
+    const down = (failed_sends: number) =>
+      failed(new Retriable('down', details('service_unreachable')), { failed_sends }).entry;
     for (const send of [away, down]) {
       expect(send(3)).toMatchObject({ state: 'ready', attention: null });
       expect(send(4)).toMatchObject({ state: 'ready', attention: 'retries_exhausted' });
@@ -172,7 +167,7 @@ describe('a send that fails', () => {
     expect(failed(throttled).entry.next_attempt_at).toBeNull();
     const expired = new Fatal('401', details('unauthorised', answered(401)));
     expect(failed(expired).entry.next_attempt_at).toBeNull();
-    expect(failed(throttled, { attempts: 1 }).entry.next_attempt_at).toBe(minutesAfter(1));
+    expect(failed(throttled, { failed_sends: 1 }).entry.next_attempt_at).toBe(minutesAfter(1));
     expect(failed(new Fatal('403', details('forbidden', answered(403)))).entry.next_attempt_at).toBe(minutesAfter(0.5));
   });
 
@@ -184,7 +179,7 @@ describe('a send that fails', () => {
   });
 
   it('waits twice as long each time, up to an hour', () => {
-    expect([1, 2, 3, 7, 8, 100].map(retryDelayMs)).toEqual([30_000, 60_000, 120_000, 1_920_000, 3_600_000, 3_600_000]);
+    expect([1, 2, 3, 7, 8, 100].map(sendDelayMs)).toEqual([30_000, 60_000, 120_000, 1_920_000, 3_600_000, 3_600_000]);
   });
 });
 
@@ -348,7 +343,7 @@ describe('a read-back', () => {
       state: 'ready',
       remote_key: 'P2',
       period_start: 'a',
-      unknown_since: null,
+      unknown_since: AT,
       unclear_sends: 1,
     });
   });
@@ -419,14 +414,15 @@ describe('a transition', () => {
     }
   });
 
-  const DOUBT = ['unknown_since', 'absent_since', 'next_attempt_at'];
+  const WAIT = ['absent_since', 'next_attempt_at', 'failed_sends'];
+  const DOUBT = [...WAIT, 'unknown_since'];
   const EMPTIES: Record<TransitionName, string[]> = {
     claim: ['absent_since', 'next_attempt_at'],
     confirm: [...DOUBT, 'told_at', 'payload', 'attention', 'unclear_sends'],
     reject: [...DOUBT, 'told_at', 'attention'],
     release: [],
     becomeUnknown: ['told_at', 'absent_since', 'next_attempt_at'],
-    believeAbsent: [...DOUBT, 'attention'],
+    believeAbsent: [...WAIT, 'attention'],
     renew: [...DOUBT, 'told_at', 'attention', 'reasons', 'message'],
     reopen: [...DOUBT, 'told_at', 'attention', 'reasons'],
     update: [...DOUBT, 'told_at', 'attention', 'reasons', 'message', 'unclear_sends'],
@@ -439,7 +435,7 @@ describe('a transition', () => {
 
   it.each(Object.keys(TRANSITIONS) as TransitionName[])('%s clears the columns that the table says', (name) => {
     const columns = [...new Set(Object.values(EMPTIES).flat())];
-    const full = Object.fromEntries(columns.map((column) => [column, column === 'unclear_sends' ? 1 : 'x']));
+    const full = Object.fromEntries(columns.map((column) => [column, column.endsWith('_sends') ? 1 : 'x']));
     const from = { ...entryIn(FROM[name][0] ?? 'ready'), ...full } as OutboxEntry;
     const then = transition(from, name, minutesAfter(1));
     const changed = columns.filter((column) => then[column as keyof OutboxEntry] !== from[column as keyof OutboxEntry]);

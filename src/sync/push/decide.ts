@@ -96,7 +96,7 @@ export function matchesOf(
   const own = { start: period_start ?? '', end: period_end ?? '' };
   matches.push(...sameKey.filter(({ period }) => period !== undefined && overlaps(period, own) && isOfDay(period)));
   // A record without a readable period may be this item or the item of another day. Beside a match it counts as a possible
-  // duplicate; alone it is no match.
+  // duplicate; alone it proves nothing.
   const unreadable = sameKey.filter(({ period }) => period === undefined);
   if (matches.length > 0) return [...matches, ...unreadable];
   return unreadable.length > 0 ? undefined : [];

@@ -1,7 +1,7 @@
 // Dropped files that were taken and wait for their results, one fact in the warehouse for each. A result holds the outcomes
-// of the file's items, and is written when all of them are final. Until then, nothing notifies the ERP of its entries. They
-// are marked as acknowledged in the transaction that forgets the file: if no result is written, because the file or the feed
-// was replaced, the ERP is notified of them by calls.
+// of the file's items, and is written when all of them are final. Until then, nothing notifies the ERP of its entries. Writing
+// the result marks them as acknowledged and forgets the file. If the file or the feed was replaced, no result is written, and
+// the ERP is notified by calls.
 import PQueue from 'p-queue';
 import { chunks } from '../../core/chunks.ts';
 import { asRoadbookError } from '../../core/errors.ts';

@@ -1,5 +1,5 @@
-// Describes one kind of item to the push engine: its key at the service, and the calls that list, create and change it.
-// A kind interprets an answer; the engine decides what follows from it.
+// Describes one kind of item to the push: its key at the service, and the calls that list, create and change it.
+// A kind interprets an answer; the push decides what follows from it.
 import { isPassing, type RoadbookError } from '../../core/errors.ts';
 import { type JsonObject, zeroCounts } from '../../core/glossary.ts';
 import { PRIORITY } from '../../core/rate/limiter.ts';

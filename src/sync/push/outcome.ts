@@ -125,7 +125,7 @@ function afterFailure(
   const http_status = httpError(thrown)?.status ?? null;
   const history = { error_code: isAbort ? 'stopped' : code, http_status };
   const message = isAbort ? 'Stopped before it was sent' : redact(failure.message);
-  // If the send certainly did not reach the service, the last content sent is still the one before.
+  // A send that did not reach the service leaves `sent_hash` as it was before the claim.
   const unsent = { sent_hash: before.sent_hash };
   const outcome = classify(thrown, isAbort);
   if (outcome === 'unclear') return { ...unclear(claimed, message, at), ...history };
@@ -139,10 +139,12 @@ function afterFailure(
   }
   const isNotSent = outcome === 'not-sent';
   // After the first such failure the entry is sent again in the same run: by then the token is renewed or the pause is over.
-  const isPassing = !isNotSent && ['unauthorised', 'throttled'].includes(code) && before.attempts === 0;
+  const isPassing = !isNotSent && ['unauthorised', 'throttled'].includes(code) && before.failed_sends === 0;
   const entry = postponed(claimed, message, at, {
     ...(isNotSent && unsent),
-    ...((isAbort || isPassing) && { next_attempt_at: null }),
+    ...(isPassing && { next_attempt_at: null }),
+    // A stop is no failure.
+    ...(isAbort && { next_attempt_at: null, failed_sends: before.failed_sends, attention: before.attention }),
   });
   const stop = isAbort || failure instanceof errors.Fatal || code === 'service_unreachable';
   return { entry, outcome, message, ...history, stop, failure: isAbort ? undefined : failure };
@@ -166,19 +168,23 @@ const httpError = (thrown: unknown): FleetHttpError | undefined =>
 /** After so many sends without a clear answer, none of them shown by a read-back, a person must check the service. */
 const MOST_UNCLEAR_SENDS = 5;
 
-/** Sends the entry again after a delay. After many attempts it also needs a person, but the attempts continue. */
+/** After so many failed sends in a row the entry needs a person; it is still sent again. */
+const MOST_FAILED_SENDS = 5;
+
+/** Sends the entry again after a delay: in the first run after it. */
 function postponed(claimed: OutboxEntry, message: string, at: string, change: EntryChange = {}): OutboxEntry {
-  const next_attempt_at = after(at, retryDelayMs(claimed.attempts));
-  const attention = claimed.attempts >= MOST_UNCLEAR_SENDS ? 'retries_exhausted' : keepFoundTwice(claimed);
-  return transition(claimed, 'release', at, { message, next_attempt_at, attention, ...change });
+  const failed_sends = claimed.failed_sends + 1;
+  const next_attempt_at = after(at, sendDelayMs(failed_sends));
+  const attention = failed_sends >= MOST_FAILED_SENDS ? 'retries_exhausted' : keepFoundTwice(claimed);
+  return transition(claimed, 'release', at, { message, failed_sends, next_attempt_at, attention, ...change });
 }
 
 const FIRST_DELAY_MS = 30_000;
 const LONGEST_DELAY_MS = 3_600_000;
 
-/** How long an entry that could not be sent waits: doubles with each attempt, up to an hour. */
-export const retryDelayMs = (attempts: number): number =>
-  Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(attempts - 1, 20));
+/** How long an entry that could not be sent waits: doubles with each failure in a row, up to an hour. */
+export const sendDelayMs = (failures: number): number =>
+  Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(failures - 1, 20));
 
 const after = (at: string, ms: number): string => isoInstant(Date.parse(at) + ms);
 

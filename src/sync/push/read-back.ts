@@ -20,7 +20,7 @@ type Period = queries.Period;
 export type Cleared = EntryKey & Pick<OutboxEntry, 'revision'>;
 
 /** `ready`: only clears entries to send; `open`: entries to find; `all`: both. */
-export type ReadBackScope = 'ready' | 'open' | 'all';
+export type ReadBackScope = 'ready' | 'sent' | 'all';
 
 export async function readBack(push: PushRun, scope: ReadBackScope): Promise<Cleared[]> {
   const { kind, context } = push;
@@ -74,8 +74,8 @@ function dueEntries(push: PushRun, scope: ReadBackScope): Promise<EntrySummary[]
   const { kind, engine, settings, now } = push;
   const rejectedSince = push.ago(settings.settle);
   return engine.read(async (sql) => [
-    ...(scope === 'open' ? [] : await queries.readyEntries(sql, kind.feed, now())),
-    ...(scope === 'ready' ? [] : await queries.openEntries(sql, kind.feed, now(), rejectedSince)),
+    ...(scope === 'sent' ? [] : await queries.readyEntries(sql, kind.feed, now())),
+    ...(scope === 'ready' ? [] : await queries.entriesToReadBack(sql, kind.feed, now(), rejectedSince)),
   ]);
 }
 

@@ -21,9 +21,9 @@ export async function executePush(kind: PushKind, context: RunContext): Promise<
   await ingestFeed(push);
   // New items first: the read-back of unknown entries must not delay them.
   const { serviceIsAway } = await sendCleared(push, await readBack(push, 'ready'));
-  const cleared = await readBack(push, serviceIsAway ? 'open' : 'all');
-  const { hasSent } = await sendCleared(push, serviceIsAway ? [] : cleared);
-  if (hasSent) await readBack(push, 'open');
+  const cleared = await readBack(push, serviceIsAway ? 'sent' : 'all');
+  const again = await sendCleared(push, serviceIsAway ? [] : cleared);
+  if (again.hasSent) await readBack(push, 'sent');
   await acknowledgeOutcomes(push);
   await reportDeadline(push);
   await reportAttention(push);

@@ -1,6 +1,7 @@
-// The leases: which process runs a job. The token increases when a lease is taken or freed by others, and every write of a
-// run checks holder and token in its transaction, so a process that lost its lease writes nothing. A release keeps the
-// token: a free lease has no holder. A lease lives as long as its holder (processes.ts). The holder changes only in a `write` that runs alone, so a check stays valid until its transaction ends.
+// The leases: which process runs a job. The token increases when a process takes the lease, and when others free it from a
+// dead process; a release only clears the holder. Every write of a run checks holder and token in its transaction, so a
+// process that lost its lease writes nothing. A lease lives as long as its holder (processes.ts). The holder changes only in
+// a `write` that runs alone, so a check stays valid until its transaction ends.
 import type { Knex } from 'knex';
 import { Fatal } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
@@ -27,9 +28,12 @@ export const syncLease = controlTable({
   columns: {
     name: text('Name of the job; `backfill <job>` for a requested period.'),
     holder: text('The process that runs the job, as in `sync_daemon`; null while the lease is free.'),
-    token: integer('Increases with every change of holder; checked inside every write of the holder.', {
-      required: true,
-    }),
+    token: integer(
+      'Increases when a process takes the lease or it is freed from a dead one; checked inside every write of the holder.',
+      {
+        required: true,
+      },
+    ),
     taken_at: instant('When the holder took the lease, by its own clock.'),
   },
 });

@@ -18,7 +18,7 @@ export const ATTENTION = [
 export type Attention = (typeof ATTENTION)[number];
 
 /** Conditions of partial indexes. A query uses the index only if it repeats the condition word for word. */
-export const IS_OPEN = "state <> 'confirmed'";
+export const IS_NOT_CONFIRMED = "state <> 'confirmed'";
 export const IS_CONFIRMED = "state = 'confirmed'";
 /** Confirmed entries that are read back: not yet listed by the service, still being optimised, or in need of a person. */
 export const IS_WATCHED =
@@ -62,10 +62,14 @@ export const pushOutbox = controlTable({
     period_end: instant('End of the period of the item, as sent or to be sent.'),
     attempts: integer('Number of sends that were begun.', { required: true }),
     unclear_sends: integer('Number of consecutive sends without a clear outcome.', { required: true }),
-    next_attempt_at: instant(
-      'Earliest instant of the next send, or of the next read-back of a confirmed entry that needs a person; null for at once. An unknown entry is read back by every run.',
+    failed_sends: integer(
+      'Number of consecutive sends that were turned away, did not leave, or are changes without a clear outcome.',
+      { required: true, default: 0 },
     ),
-    unknown_since: instant('Since when the outcome is unknown.'),
+    next_attempt_at: instant(
+      'When a ready entry is due to be sent, or a confirmed one that needs a person to be read back; null for at once. An unknown entry is read back by every run.',
+    ),
+    unknown_since: instant('Since when the outcome is unknown, repeated sends included; null once it is known.'),
     absent_since: instant("Since when read-backs do not show the item, by the service's clock."),
     created_at: instant('When the ERP first offered the item.', { required: true }),
     updated_at: instant('When the state or the content last changed.', { required: true }),
@@ -78,7 +82,7 @@ export const pushOutbox = controlTable({
   // The indexes that a run needs hold few rows. Each covers more columns of its query than any other index, because
   // SQLite chooses an index by that number.
   indexes: [
-    { columns: ['kind', 'state', 'updated_at'], where: IS_OPEN },
+    { columns: ['kind', 'state', 'updated_at'], where: IS_NOT_CONFIRMED },
     { columns: ['kind', 'updated_at'], where: IS_CONFIRMED },
     { columns: ['kind', 'state'], where: IS_WATCHED },
     { columns: ['kind', 'seen_at'], where: IS_RESENT },

@@ -5,7 +5,7 @@ import {
   type Attention,
   type EntryKey,
   IS_CONFIRMED,
-  IS_OPEN,
+  IS_NOT_CONFIRMED,
   IS_PARTIAL,
   OUTBOX_STATES,
   type OutboxEntry,
@@ -122,7 +122,7 @@ export async function entriesNeedingAttention(
     .where((or) => or.whereNot({ attention: 'code_reused' }).orWhereNull('period_end').orWhere('period_end', '>', at));
   const unknown = entries("'unknown'")
     .where({ state: 'unknown' })
-    .whereRaw(IS_OPEN)
+    .whereRaw(IS_NOT_CONFIRMED)
     .whereNull('attention')
     .where('unknown_since', '<', late);
   const notAcknowledged = entries("'not_acknowledged'")
@@ -165,7 +165,7 @@ export async function recentIssues(sql: Knex, kinds: readonly string[], since: s
   };
   return {
     unreadable: await count(sql('sync_state').where('name', 'like', `${UNREAD}%`).where('updated_at', '>=', since)),
-    rejected: await count(entries().where({ state: 'rejected' }).whereRaw(IS_OPEN).whereNull('attention')),
+    rejected: await count(entries().where({ state: 'rejected' }).whereRaw(IS_NOT_CONFIRMED).whereNull('attention')),
     accepted_in_part: await count(entries().whereRaw(IS_CONFIRMED).whereRaw(IS_PARTIAL)),
   };
 }

@@ -5,7 +5,7 @@ import { chunks } from '../../core/chunks.ts';
 import {
   type EntryKey,
   IS_CONFIRMED,
-  IS_OPEN,
+  IS_NOT_CONFIRMED,
   IS_RESENT,
   IS_WATCHED,
   nameOf,
@@ -78,7 +78,7 @@ export async function entriesByKey(
 export const entriesIn = (sql: Knex, kind: string, state: OutboxState): Knex.QueryBuilder<OutboxEntry, OutboxEntry[]> =>
   sql('push_outbox')
     .where({ kind, state })
-    .whereRaw(state === 'confirmed' ? IS_CONFIRMED : IS_OPEN);
+    .whereRaw(state === 'confirmed' ? IS_CONFIRMED : IS_NOT_CONFIRMED);
 
 export async function countIn(sql: Knex, kind: string, state: OutboxState): Promise<number> {
   const [row] = await entriesIn(sql, kind, state).count({ n: '*' });
@@ -119,7 +119,12 @@ const RESENT_MS = 2 * 3_600_000;
  * Entries to read back: unknown ones, watched ones, those that were sent again after an unclear send, and those rejected
  * since `rejectedSince`, because the service may answer with an error status after it stored the item.
  */
-export async function openEntries(sql: Knex, kind: string, at: string, rejectedSince: string): Promise<EntrySummary[]> {
+export async function entriesToReadBack(
+  sql: Knex,
+  kind: string,
+  at: string,
+  rejectedSince: string,
+): Promise<EntrySummary[]> {
   const watched = sql('push_outbox')
     .where({ kind })
     .whereRaw(IS_WATCHED)

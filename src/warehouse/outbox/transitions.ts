@@ -13,8 +13,10 @@ interface Transition {
   readonly sets: EntryChange;
 }
 
-/** Clears every doubt: the outcome is known, and the entry needs no person. */
-const RESOLVED = { unknown_since: null, absent_since: null, next_attempt_at: null, attention: null } as const;
+/** Nothing is waited for, and the entry needs no person. */
+const DUE = { absent_since: null, next_attempt_at: null, attention: null, failed_sends: 0 } as const;
+/** Clears every doubt: the outcome is known. */
+const RESOLVED = { ...DUE, unknown_since: null } as const;
 const NOTIFY = { told_at: null } as const;
 /** As if the item had never been sent. */
 const NEVER_SENT = { remote_id: null, sent_hash: null, seen_at: null } as const;
@@ -42,8 +44,8 @@ export const TRANSITIONS = {
     to: 'unknown',
     sets: { ...NOTIFY, absent_since: null, next_attempt_at: null },
   },
-  /** Two conclusive read-backs did not show the item. */
-  believeAbsent: { from: ['unknown'], to: 'ready', sets: RESOLVED },
+  /** Two conclusive read-backs did not show the item. `unknown_since` goes on: it counts repeated sends too. */
+  believeAbsent: { from: ['unknown'], to: 'ready', sets: DUE },
   /** The ERP offered new content for an item that is not at the service. */
   renew: {
     from: ['ready', 'rejected', 'cancelled'],
@@ -109,7 +111,7 @@ export type NewEntry = EntryKey & EntryChange & Pick<OutboxEntry, 'state' | 'con
 
 export function newEntry(entry: NewEntry, at: string): OutboxEntry {
   const columns = Object.fromEntries(pushOutbox.columns.map(({ name }) => [name, null]));
-  const counted = { attempts: 0, unclear_sends: 0, revision: 1, created_at: at, updated_at: at };
+  const counted = { attempts: 0, unclear_sends: 0, failed_sends: 0, revision: 1, created_at: at, updated_at: at };
   return { ...columns, ...counted, ...entry } as OutboxEntry;
 }
 
