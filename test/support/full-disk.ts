@@ -33,8 +33,8 @@ const REST_MS = 1_000;
 
 export interface FullDiskOptions {
   work: keyof typeof WORKS;
-  /** Steps at which the room ends, spread over the run; without it every step in turn. */
-  times?: number;
+  /** At most so many steps at which the room ends, spread over the run. */
+  times: number;
   /** A folder on a disk of its own that is filled up; without it the system takes the room from the process. */
   disk?: string;
   /** How many processes meet it at a time; a disk is filled for one. Default 1. */
@@ -119,7 +119,7 @@ export async function fillDisk(options: FullDiskOptions): Promise<FullDiskReport
   try {
     if (work.first !== undefined) await before.run(work.first);
     const { outcome, steps } = await calm(work, await newPlace(0), sandbox);
-    const { times = steps } = options;
+    const times = Math.min(options.times, steps);
     const report: FullDiskReport = {
       work: name,
       times,
