@@ -151,6 +151,7 @@ it('is made every night within the calls of the verification, and a changed answ
 
 it.each([
   ['plan_listing', 'at least 70 records', '9 records', true],
+  ['plan_listing', 'at least 20 records', '50 records', false],
   ['plan_listing', '9 records', 'at least 8 records', false],
   ['plan_listing', '9 records', 'at least 10 records', true],
   ['vehicle_ids', 'at least 12', 'at least 5', false],

@@ -52,13 +52,18 @@ export const isOpen = (answer: string): boolean => answer.startsWith('at least '
 const numberIn = (answer: string): number => Number(/\d+/.exec(answer)?.[0]);
 
 /**
- * A list that is shorter than a known limit does not contradict it. The delay of imports is a figure of the last weeks,
- * which differs from night to night.
+ * Only answers that contradict each other are a change: a bound allows every limit above it. The delay of imports is a
+ * figure of the last weeks, which differs from night to night.
  */
 export function isChange(question: Question, was: string, answer: string): boolean {
   if (question === 'import_delay' || answer === was) return false;
-  return !isOpen(answer) || (!isOpen(was) && numberIn(answer) > numberIn(was));
+  if (isOpen(was)) return !isOpen(answer) && numberIn(answer) < numberIn(was);
+  return !isOpen(answer) || numberIn(answer) > numberIn(was);
 }
+
+/** The answer allows more than the known one does. */
+const isVaguer = (answer: string, known: string): boolean =>
+  isOpen(answer) && (!isOpen(known) || numberIn(answer) < numberIn(known));
 
 /**
  * Stores the answers and returns them with the earlier ones. An answer that is not known this time replaces nothing.
@@ -83,8 +88,7 @@ export async function storeAnswers(
           changes.set(question, { question, was, answer, at: isoInstant(nowMs) });
       } else {
         changes.delete(question);
-        const isVaguer = was !== undefined && !isChanged && !isOpen(was) && isOpen(answer);
-        known[question] = isVaguer ? was : answer;
+        known[question] = was !== undefined && !isChanged && isVaguer(answer, was) ? was : answer;
       }
       return isChanged ? { ...each, was } : each;
     });
