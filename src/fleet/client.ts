@@ -55,7 +55,7 @@ export interface Fleet {
   /** Length of the call's URL in bytes, for callers that limit it. Validates the request as `call` does. */
   urlBytes<Q, A>(endpoint: Endpoint<Q, A>, request: Q): number;
   session(): SessionState;
-  /** Tries every form of renewal with the current token and keeps the newest token. Undefined if one got no clear answer. */
+  /** Tries every form of renewal after a new login and keeps the newest token. Undefined if one got no clear answer. */
   workingRenewals(context?: ExchangeContext): Promise<RenewalMode[] | undefined>;
   /** How far this machine's clock is ahead of the service's; undefined before the first answer. */
   clockSkewMs(): number | undefined;
@@ -102,6 +102,8 @@ export function createFleet(settings: FleetSettings, dependencies: FleetDependen
     session: session.state,
     async workingRenewals(context = {}) {
       const works: RenewalMode[] = [];
+      // The rejection of a refresh token that has expired would say nothing about its form.
+      await session.logInAgain(context);
       for (const mode of RENEWAL_TRIALS) {
         const trial = await tryRenewal(exchange, mode, await session.token(context), context);
         if (trial === 'rejected') continue;

@@ -161,6 +161,15 @@ it.each([
   expect(isChange(question, was, answer)).toBe(changes);
 });
 
+it('tries renewals with a refresh token that has not expired', async () => {
+  const rig = await rigWith({ refreshTokenTtlMs: 3_600_000, accessTokenTtlMs: 86_400_000 });
+  const renewal = async () =>
+    (await probeService(rig.dependencies, { isSeen: true })).answers.find(({ question }) => question === 'renewal');
+  const first = await renewal();
+  await rig.clock.advance(2 * 3_600_000);
+  expect(await renewal()).toEqual(first);
+});
+
 it('does not take a renewal without an answer for a change', async () => {
   const rig = await rigWith({});
   await probeService(rig.dependencies, { isSeen: true });

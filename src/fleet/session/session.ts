@@ -117,6 +117,7 @@ export function createSession({ renew, logIn, clock, log, redactor }: SessionDep
     isReady: () => isReady(),
     /** The newest token; never calls the service. */
     newest: () => current,
+    logInAgain: async (context: ExchangeContext) => setCurrent(await logIn(context), 'login'),
     /** Takes tokens that were renewed outside of this session. */
     use: (tokens: Tokens) => setCurrent(tokens, 'renewal'),
     /** Replaces a token that got a 401. */
