@@ -56,9 +56,10 @@ function sendTestAlert(app: App): Promise<void> {
   return sendToWebhook(app.loaded.config.alerts.webhook, message, { clock: app.clock });
 }
 
-async function probeApp({ clock, service, warehouse }: App): Promise<ProbeReport> {
+async function probeApp({ clock, service, warehouse, loaded }: App): Promise<ProbeReport> {
   const dependencies = { fleet: (await service()).fleet, engine: await warehouse(), clock };
-  return probeService(dependencies, { isSeen: true });
+  const isEnabled = (job: string): boolean => loaded.config.jobs[job]?.enabled === true;
+  return probeService(dependencies, { isSeen: true, isEnabled });
 }
 
 export const showChecks = (results: readonly CheckResult[]): string =>

@@ -81,7 +81,24 @@ it('says what is missing where the service has no plan and no trip', async () =>
     'event_listing',
     'import_delay',
   ]);
-  for (const { evidence } of unknown) expect(evidence).toMatch(/^(?:no|the last 7 days have no) /);
+  for (const { evidence } of unknown) expect(evidence).toMatch(/^no /);
+});
+
+it('leaves only the questions open whose call is refused, and asks none for a disabled job', async () => {
+  const rig = await rigWith({ faults: [{ call: 'route-plans', fault: '403' }] });
+  const { answers } = await probeService(rig.dependencies, { isSeen: true });
+  const known = answers.filter(({ answer }) => answer !== null).map(({ question }) => question);
+  expect(known).toEqual(['event_search', 'event_period_ends', 'event_listing', 'vehicle_ids', 'renewal']);
+  expect(answers.find(({ question }) => question === 'plan_search')?.evidence).toContain('403');
+  rig.sandbox.clearFaults();
+  rig.sandbox.addFault({ call: 'events', fault: '404' });
+  const second = answersIn(await probeService(rig.dependencies, { isSeen: true }));
+  expect(second).toMatchObject({ plan_search: 'overlap', event_search: null, event_listing: null, vehicle_ids: null });
+  const before = rig.sandbox.ledger().requests.events;
+  const isEnabled = (job: string): boolean => job !== 'pull-events';
+  const third = answersIn(await probeService(rig.dependencies, { isSeen: true, isEnabled }));
+  expect(Object.keys(third)).toEqual(['plan_search', 'plan_period_ends', 'plan_listing', 'renewal', 'import_delay']);
+  expect(rig.sandbox.ledger().requests.events).toBe(before);
 });
 
 it('reports how late an imported plan is listed', async () => {

@@ -1,5 +1,5 @@
 // The answers of probes: what is asked, what is known, and which answers have changed since a person last saw them. A
-// change is kept until `doctor --probe` has shown it, or until the service answers as before.
+// change is kept until `doctor --probe` has shown it, the service answers as before, or the question is no longer asked.
 import { isoInstant } from '../../core/time/clock.ts';
 import { factMemory } from '../../warehouse/control/learned-facts.ts';
 import type { Engine } from '../../warehouse/engine.ts';
@@ -77,7 +77,9 @@ export async function storeAnswers(
   let compared: ProbeAnswer[] = [];
   await probeMemory(engine).update(async (stored) => {
     const known = { ...stored?.answers };
-    const changes = new Map(stored?.changes?.map((change) => [change.question, change]));
+    const asked = new Set(answers.map(({ question }) => question));
+    const kept = stored?.changes?.filter(({ question }) => asked.has(question));
+    const changes = new Map(kept?.map((change) => [change.question, change]));
     compared = answers.map((each) => {
       const { question, answer } = each;
       const was = known[question];

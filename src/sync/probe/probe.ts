@@ -1,6 +1,7 @@
 // Finds out what the description of the service leaves open, with calls that change nothing: how searches by period work,
 // whether listings are cut off, how many vehicles an event query takes, how tokens are renewed, and how late plans are
-// listed after their import. The answers are stored, so that the next probe notices a change.
+// listed after their import. Each question stands alone: a call that the service refuses leaves only its own questions
+// open. The answers are stored, so that the next probe notices a change.
 import { asRoadbookError, Skippable } from '../../core/errors.ts';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { formatDuration } from '../../core/time/durations.ts';
@@ -12,6 +13,7 @@ import { toInstant } from '../../fleet/instants.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { slowestListing } from '../../warehouse/outbox/lists.ts';
 import { chunksFor } from '../pull/plan/chunks.ts';
+import type { Span } from '../pull/plan/windows.ts';
 import { type Answer, atLeast, type ProbeAnswer, QUESTIONS, type Question, storeAnswers } from './answers.ts';
 import { type KnownRecord, LEAST_LENGTH_MS, probePeriodSearch } from './period-search.ts';
 
@@ -32,21 +34,39 @@ export interface ProbeOptions {
   isSeen: boolean;
   /** How the calls are made. */
   calling?: CallContext;
+  /** Whether a job is enabled; default: all are. */
+  isEnabled?: (job: string) => boolean;
 }
 
 /** Most calls of a probe, retries not counted. */
 export const MOST_PROBE_CALLS = 40;
 
 const DAY_MS = 86_400_000;
-/** How far back the probe looks for a plan and an event. */
+/** How far back the probe looks for a plan. */
 const REACH_MS = 7 * DAY_MS;
 /** Trips are the events that every moving vehicle has. */
 const TRIP = 1;
 const DELAY_DAYS = 30;
 
+const PLAN_JOBS = ['pull-route-plans', 'push-route-plans'];
+const EVENT_JOBS = ['pull-events'];
+
+/** A question is asked if one of these jobs is enabled. */
+const JOBS_OF: Readonly<Record<Question, readonly string[] | 'all'>> = {
+  plan_search: PLAN_JOBS,
+  plan_period_ends: PLAN_JOBS,
+  plan_listing: PLAN_JOBS,
+  event_search: EVENT_JOBS,
+  event_period_ends: EVENT_JOBS,
+  event_listing: EVENT_JOBS,
+  vehicle_ids: EVENT_JOBS,
+  renewal: 'all',
+  import_delay: ['push-route-plans'],
+};
+
 export async function probeService(
   { fleet, engine, clock }: ProbeDependencies,
-  { isSeen, calling = {} }: ProbeOptions,
+  { isSeen, calling = {}, isEnabled = () => true }: ProbeOptions,
 ): Promise<ProbeReport> {
   let calls = 0;
   const onRequest = (): void => {
@@ -54,12 +74,28 @@ export async function probeService(
     calling.onRequest?.();
   };
   const nowMs = clock.now();
-  const found = await askAll({ fleet, engine, nowMs, calling: { ...calling, onRequest } });
-  const answers = (Object.keys(QUESTIONS) as Question[]).map((question) => {
-    const [answer, evidence] = found[question];
-    return { question, answer, evidence };
-  });
+  const ask = questionsOf({ fleet, engine, nowMs, calling: { ...calling, onRequest } });
+  const answers: ProbeAnswer[] = [];
+  for (const question of Object.keys(QUESTIONS) as Question[]) {
+    const jobs = JOBS_OF[question];
+    if (jobs !== 'all' && !jobs.some(isEnabled)) continue;
+    const [answer, evidence] = await unknownIfRefused(ask[question]);
+    answers.push({ question, answer, evidence });
+  }
   return { at: isoInstant(nowMs), calls, answers: await storeAnswers(engine, answers, { nowMs, isSeen }) };
+}
+
+/** Failures that concern the call, as all that are skippable do. After any other one, further calls would fail too. */
+const OF_ONE_CALL = ['forbidden', 'service_failed', 'timed_out', 'bad_answer'];
+
+async function unknownIfRefused(ask: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await ask();
+  } catch (thrown) {
+    const failure = asRoadbookError(thrown);
+    if (!(failure instanceof Skippable) && !OF_ONE_CALL.includes(failure.code)) throw thrown;
+    return [null, failure.message];
+  }
 }
 
 interface Asking extends Pick<ProbeDependencies, 'fleet' | 'engine'> {
@@ -67,103 +103,131 @@ interface Asking extends Pick<ProbeDependencies, 'fleet' | 'engine'> {
   calling: CallContext;
 }
 
-async function askAll(asking: Asking): Promise<Record<Question, Answer>> {
-  const plans = await askSearch(asking, {
-    search: (begin, end, vehicle) => searchPlans(asking, begin, end, vehicle),
-    name: 'plan',
-    none: `no plan of the last 7 days has ended and lasted ${formatDuration(LEAST_LENGTH_MS)}`,
-  });
-  const fleetIds = await vehicleIds(asking);
-  const driven = plans.record?.vehicleId ?? fleetIds[0];
-  const trips = await askSearch(asking, {
-    search: async (begin, end) => (driven === undefined ? [] : searchTrips(asking, begin, end, [driven])),
-    name: 'trip',
-    none: 'no vehicle with a trip in the last 7 days was found',
-  });
+/** Questions that need the same call make it once. */
+function questionsOf(asking: Asking): Record<Question, () => Promise<Answer>> {
+  const { nowMs } = asking;
+  const [week, day] = [REACH_MS, DAY_MS].map((ms) => ({ begin: nowMs - ms, end: nowMs })) as [Span, Span];
+  const plans = once(() => searchPlans(asking, week));
+  const planSearch = once(async () =>
+    askSearch(usableOf(await plans(), nowMs), (span, vehicle) => searchPlans(asking, span, vehicle), {
+      name: 'plan',
+      reach: '7 days',
+    }),
+  );
+  const trips = once(async () => tripsOfMostVehicles(asking, day, await vehicleIds(asking)));
+  const tripSearch = once(async () =>
+    askSearch(usableOf((await trips()).listed, nowMs), (span, vehicle) => searchTrips(asking, span, [vehicle]), {
+      name: 'trip',
+      reach: 'day',
+    }),
+  );
   return {
-    plan_search: plans.meaning,
-    plan_period_ends: plans.ends,
-    plan_listing: plans.limit,
-    event_search: trips.meaning,
-    event_period_ends: trips.ends,
-    event_listing: trips.limit,
-    vehicle_ids: await mostVehicles(asking, fleetIds),
-    renewal: await renewalForms(asking),
-    import_delay: await delayOfImports(asking),
+    plan_search: async () => (await planSearch()).meaning,
+    plan_period_ends: async () => (await planSearch()).ends,
+    plan_listing: async () => limitOf(await plans(), week, (span) => searchPlans(asking, span), 'the plans of 7 days'),
+    event_search: async () => (await tripSearch()).meaning,
+    event_period_ends: async () => (await tripSearch()).ends,
+    event_listing: async () => {
+      const { listed, ids } = await trips();
+      return limitOf(listed, day, (span) => searchTrips(asking, span, ids), `a day's trips of ${ids.length} vehicles`);
+    },
+    vehicle_ids: async () => (await trips()).limit,
+    renewal: () => renewalForms(asking),
+    import_delay: () => delayOfImports(asking),
   };
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
 }
 
 interface Found extends KnownRecord {
   id: number;
-  vehicleId?: number;
+  vehicleId: number;
 }
 
-/** Lists the records of a period, of one vehicle if the search can be narrowed. */
-type Search = (begin: number, end: number, vehicle?: number) => Promise<Found[]>;
-
-async function searchPlans({ fleet, calling }: Asking, begin: number, end: number, vehicle?: number) {
+async function searchPlans({ fleet, calling }: Asking, { begin, end }: Span, vehicle?: number) {
   const period = { begin_date: isoInstant(begin), end_date: isoInstant(end) };
   const request = { ...period, ...(vehicle !== undefined && { vehicle_id: vehicle }) };
   return foundIn(await fleet.call(routePlans, request, calling), ['date_time_start', 'date_time_end']);
 }
 
-const tripsOf = (begin: number, end: number, vehicles_id: number[]) => ({
+const tripsOf = ({ begin, end }: Span, vehicles_id: number[]) => ({
   periods: [{ begin: isoInstant(begin), end: isoInstant(end) }],
   event_category: TRIP,
   vehicles_id,
+  includes: ['vehicle' as const],
 });
 
-const searchTrips = async ({ fleet, calling }: Asking, begin: number, end: number, vehicles_id: number[]) =>
-  foundIn(await fleet.call(events, tripsOf(begin, end, vehicles_id), calling), ['begin_date', 'end_date']);
+const searchTrips = async ({ fleet, calling }: Asking, span: Span, vehicles_id: number[]) =>
+  foundIn(await fleet.call(events, tripsOf(span, vehicles_id), calling), ['begin_date', 'end_date']);
 
 async function vehicleIds({ fleet, calling }: Asking): Promise<number[]> {
   const listed = await fleet.call(vehicles, { includes: ['fleet'], visible: 2 }, calling);
   return listed.map((record) => Number((record as { id: unknown }).id)).filter(Number.isSafeInteger);
 }
 
-/** The three questions about a search by period, and the record that answered them. */
-async function askSearch({ nowMs }: Asking, { search, name, none }: { search: Search; name: string; none: string }) {
-  const week = { begin: nowMs - REACH_MS, end: nowMs };
-  const listed = await search(week.begin, week.end);
-  const record = usableOf(listed, nowMs);
-  const limit = await limitOf(listed, week, search);
-  if (record === undefined) return { meaning: [null, none] as const, ends: [null, none] as const, limit };
-  const finds = async (begin: number, end: number): Promise<boolean> =>
-    includes(await search(begin, end, record.vehicleId), record);
-  const { meaning, ends } = await probePeriodSearch(finds, record);
+/** The two questions about a search by period, answered with one record. */
+async function askSearch(
+  record: Found | undefined,
+  search: (span: Span, vehicle: number) => Promise<Found[]>,
+  { name, reach }: { name: string; reach: string },
+): Promise<{ meaning: Answer; ends: Answer }> {
+  if (record === undefined) {
+    const none = `no ${name} of the last ${reach} has ended and lasted ${formatDuration(LEAST_LENGTH_MS)}`;
+    return { meaning: [null, none], ends: [null, none] };
+  }
+  const { meaning, ends } = await probePeriodSearch(
+    async (begin, end) => includes(await search({ begin, end }, record.vehicleId), record),
+    record,
+  );
   const answer = (word: string): Answer => [word === 'unclear' ? null : word, `searches around ${name} ${record.id}`];
-  return { meaning: answer(meaning), ends: answer(ends), limit, record };
+  return { meaning: answer(meaning), ends: answer(ends) };
 }
 
 /** A listing is cut off if two listings of its halves show records that it lacks, also when it is repeated. */
 async function limitOf(
   whole: readonly Found[],
-  { begin, end }: { begin: number; end: number },
-  search: Search,
+  { begin, end }: Span,
+  search: (span: Span) => Promise<Found[]>,
+  what: string,
 ): Promise<Answer> {
-  if (whole.length === 0) return [null, 'the last 7 days have no record'];
+  if (whole.length === 0) return [null, `no record in a listing of ${what}`];
   const middle = begin + (end - begin) / 2;
-  const halves = [...(await search(begin, middle)), ...(await search(middle, end))];
+  const halves = [...(await search({ begin, end: middle })), ...(await search({ begin: middle, end }))];
   const isCut = (listed: readonly Found[]): boolean => halves.some((each) => !includes(listed, each));
   if (isCut(whole)) {
-    const again = await search(begin, end);
-    if (isCut(again)) return [`${again.length} records`, 'listings of shorter periods show more'];
+    const again = await search({ begin, end });
+    if (isCut(again)) return [`${again.length} records`, `listings of shorter periods show more of ${what}`];
   }
-  return [`${atLeast(whole.length)} records`, 'listings of shorter periods show no more'];
+  return [`${atLeast(whole.length)} records`, `listings of shorter periods show no more of ${what}`];
 }
 
-/** As many as fit into a URL, then half as many, until the service accepts them. */
-async function mostVehicles({ fleet, nowMs, calling }: Asking, ids: readonly number[]): Promise<Answer> {
-  const request = (some: number[]) => tripsOf(nowMs - DAY_MS, nowMs, some);
-  const [most = []] = chunksFor(ids, ids.length, (some) => fleet.urlBytes(events, request(some)));
-  if (most.length === 0) return [null, 'no vehicle is listed'];
-  let [accepted, rejected] = [0, most.length + 1];
-  for (let size = most.length; size > accepted; size = Math.floor((accepted + rejected) / 2)) {
-    if (await isRejected(fleet.call(events, request(most.slice(0, size)), calling))) rejected = size;
-    else accepted = size;
+/** As many vehicles as fit into a URL, then half as many, until the service accepts them; and what it then listed. */
+async function tripsOfMostVehicles(asking: Asking, span: Span, all: readonly number[]) {
+  const { fleet } = asking;
+  const [most = []] = chunksFor(all, all.length, (some) => fleet.urlBytes(events, tripsOf(span, some)));
+  if (most.length === 0) return { listed: [], ids: [], limit: [null, 'no vehicle is listed'] as const };
+  let accepted: { listed: Found[]; ids: number[] } | undefined;
+  let rejected = most.length + 1;
+  for (let size = most.length; size > (accepted?.ids.length ?? 0); ) {
+    const ids = most.slice(0, size);
+    try {
+      accepted = { listed: await searchTrips(asking, span, ids), ids };
+    } catch (thrown) {
+      // A query of a single vehicle is not rejected for their number.
+      if (!(asRoadbookError(thrown) instanceof Skippable) || size === 1) throw thrown;
+      rejected = size;
+    }
+    size = Math.floor(((accepted?.ids.length ?? 0) + rejected) / 2);
   }
-  if (accepted === most.length) return [atLeast(accepted), 'as many as exist, or as fit into a URL'];
-  return [`${accepted}`, `${rejected} were rejected`];
+  const { listed = [], ids = [] } = accepted ?? {};
+  const limit: Answer =
+    ids.length === most.length
+      ? [atLeast(ids.length), 'as many as exist, or as fit into a URL']
+      : [`${ids.length}`, `${rejected} were rejected`];
+  return { listed, ids, limit };
 }
 
 async function renewalForms({ fleet, calling }: Asking): Promise<Answer> {
@@ -184,26 +248,17 @@ function foundIn(records: readonly unknown[], [start, end]: [string, string]): F
     const fields = record as Record<string, unknown>;
     const id = Number(fields.id);
     const at = (field: string) => Date.parse(toInstant(String(fields[field])) ?? '');
-    const vehicleId = Number(fields.vehicle_id) || undefined;
+    const vehicleId = Number(fields.vehicle_id ?? (fields.vehicle as { id?: unknown } | null | undefined)?.id);
     return Number.isSafeInteger(id) ? [{ id, vehicleId, start: at(start), end: at(end) }] : [];
   });
 }
 
 const includes = (found: readonly Found[], { id }: Found): boolean => found.some((each) => each.id === id);
 
-/** The longest that has ended: only such a record stays as it is during the probe. */
+/** The longest of a vehicle that has ended: only such a record stays as it is during the probe. */
 function usableOf(found: readonly Found[], nowMs: number): Found | undefined {
-  const usable = found.filter(({ start, end }) => end - start >= LEAST_LENGTH_MS && end < nowMs - DAY_MS / 24);
+  const usable = found.filter(
+    ({ vehicleId, start, end }) => vehicleId > 0 && end - start >= LEAST_LENGTH_MS && end < nowMs - DAY_MS / 24,
+  );
   return usable.toSorted((a, b) => b.end - b.start - (a.end - a.start))[0];
-}
-
-/** A failure other than a rejection is thrown. */
-async function isRejected(call: Promise<unknown>): Promise<boolean> {
-  try {
-    await call;
-    return false;
-  } catch (thrown) {
-    if (asRoadbookError(thrown) instanceof Skippable) return true;
-    throw thrown;
-  }
 }

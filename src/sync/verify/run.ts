@@ -90,7 +90,8 @@ async function probeWithin(context: RunContext): Promise<{ calls: number; failur
   const callsLeft = { count: most };
   const calling = callContext({ ...context, callsLeft }, context.signal, PRIORITY.history);
   try {
-    const { answers } = await probeService(context.dependencies, { isSeen: false, calling });
+    const isEnabled = (job: string): boolean => context.jobs?.find(job)?.enabled !== false;
+    const { answers } = await probeService(context.dependencies, { isSeen: false, calling, isEnabled });
     for (const { question, answer, was } of answers) {
       if (was !== undefined)
         context.log.warn({ event: 'service_changed', question, was, answer }, 'service has changed');
