@@ -1,6 +1,6 @@
 // Which slices a verification counts as final, and that its random order prefers final days.
 import { describe, expect, it } from 'vitest';
-import { driftAboveLimit } from '../../src/status/health/status-document.ts';
+import { currentDrift, driftAboveLimit } from '../../src/status/health/status-document.ts';
 import { isFinal, isInReach, shuffled } from '../../src/sync/verify/sample.ts';
 
 const DAY_MS = 86_400_000;
@@ -47,16 +47,27 @@ it('a preferred item comes first more often than another', () => {
   expect(shuffled([1, 2, 3], random).sort()).toEqual([1, 2, 3]);
 });
 
+const drift = (table: string, drifted: number, verified_at = '2026-03-31T05:15:00.000Z') => ({
+  table,
+  verified_at,
+  compared: 1_000,
+  drifted,
+  drift_ratio: drifted / 1_000,
+});
+
 it('an alert names the tables above the limit of the configuration, and no others', () => {
-  const drift = (table: string, drifted: number) => ({
-    table,
-    verified_at: '2026-03-31T05:15:00.000Z',
-    compared: 1_000,
-    drifted,
-    drift_ratio: drifted / 1_000,
-  });
   const config = { jobs: { 'verify-warehouse': { options: { drift_limit: 0.002 } } } } as never;
   expect(driftAboveLimit([drift('event', 2), drift('checklist', 3)], config).map(({ table }) => table)).toEqual([
     'checklist',
   ]);
+});
+
+it('drift of a table that no enabled job pulls, or of a month ago, is no longer told', () => {
+  const jobs = ['event', 'checklist', 'vehicle'].map((name) => ({ name: `pull-${name}`, tables: [{ name }] })) as never;
+  const config = {
+    jobs: { 'pull-event': { enabled: true }, 'pull-checklist': { enabled: false }, 'pull-vehicle': { enabled: true } },
+  } as never;
+  const found = [drift('event', 2), drift('checklist', 3), drift('vehicle', 4, '2026-02-28T05:15:00.000Z')];
+  const nowMs = Date.parse('2026-03-31T12:00:00.000Z');
+  expect(currentDrift(found, { jobs, config, nowMs }).map(({ table }) => table)).toEqual(['event']);
 });

@@ -4,6 +4,7 @@ import type { Config } from '../../config/schema.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import type { SessionState } from '../../fleet/session/session.ts';
 import type { QueueFacts } from '../../sync/dispatch/dispatcher.ts';
+import type { NamedJob } from '../../sync/job.ts';
 import { changedAnswers } from '../../sync/probe/answers.ts';
 import { isCounted } from '../../sync/pull/plan/scopes.ts';
 import { type OutboxAttention, outboxAttention } from '../../sync/push/attention.ts';
@@ -76,6 +77,26 @@ export interface StatusFacts {
 
 const VERIFY_JOB = 'verify-warehouse';
 
+/** A verification reaches no further back: an older result says nothing about the days that can be verified now. */
+const LONGEST_REACH_MS = 29 * 86_400_000;
+
+/** The results of tables that an enabled job still pulls, and that are not out of date. */
+export function currentDrift(
+  verification: readonly TableDrift[],
+  {
+    jobs,
+    config,
+    nowMs,
+  }: { jobs: readonly Pick<NamedJob, 'name' | 'tables'>[]; config: Pick<Config, 'jobs'>; nowMs: number },
+): TableDrift[] {
+  const pulled = new Set(
+    jobs.filter(({ name }) => config.jobs[name]?.enabled).flatMap(({ tables }) => tables.map(({ name }) => name)),
+  );
+  return verification.filter(
+    ({ table, verified_at }) => pulled.has(table) && nowMs - Date.parse(verified_at) <= LONGEST_REACH_MS,
+  );
+}
+
 /** The tables with more differing rows in their final days than the configuration allows. */
 export function driftAboveLimit(verification: readonly TableDrift[], { jobs }: Pick<Config, 'jobs'>): TableDrift[] {
   const limit = jobs[VERIFY_JOB]?.options.drift_limit;
@@ -90,7 +111,7 @@ export async function healthFacts(dependencies: HealthDependencies) {
     jobs: await jobStatuses(dependencies),
     outbox: await outboxCounts(engine),
     issues: await pushIssues(engine, clock.now()),
-    verification: await tableDrift(engine),
+    verification: currentDrift(await tableDrift(engine), { jobs: declared, config, nowMs: clock.now() }),
     attention: await outboxAttention(engine, at),
     deadline: await deadlineStatus(dependencies),
     quarantine: await countRows(engine, 'sync_quarantine'),
