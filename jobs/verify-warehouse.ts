@@ -4,6 +4,7 @@ import { durationOption } from '../src/core/time/duration-option.ts';
 import type { Job } from '../src/sync/job.ts';
 import { executeVerify, previewVerify } from '../src/sync/verify/run.ts';
 import { syncVerification } from '../src/warehouse/control/verification.ts';
+import { baseTables } from '../src/warehouse/schema/catalog.ts';
 
 const job: Job = {
   meaning: 'Reads a sample of past days again, compares it with the warehouse, and repairs differences.',
@@ -27,7 +28,7 @@ const job: Job = {
       .default(0.001)
       .describe('Share of the rows of final days that may differ before health and alerts say so (default 0.001).'),
     tables: z
-      .array(z.string())
+      .array(z.enum(baseTables.map(({ name }) => name)))
       .default([])
       .describe('Only the jobs that fill one of these tables (default empty, for all).'),
   }),

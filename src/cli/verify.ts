@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { suggest } from '../core/text/near-word.ts';
 import { runChain } from '../sync/job-chain.ts';
 import { type VerifiedDay, verifiedBy } from '../warehouse/control/verification.ts';
+import { baseTables } from '../warehouse/schema/catalog.ts';
 import { defineCommand, print, sayWaiting, usageError, withApp } from './command.ts';
 import { jobLookup, namedJob } from './named-job.ts';
 import { wholeNumber, wholeNumberFrom } from './number-options.ts';
@@ -31,7 +32,7 @@ export const define = (command: Command): Command =>
         .option('--repair', 'store what the service has where the warehouse differs', false),
     action: withApp(async (app, _args, { json, sample, days, table, repair }) => {
       const { job, settings } = namedJob(app, JOB);
-      const known = app.jobs.flatMap(({ into = [] }) => into.map(([, { name }]) => name));
+      const known = baseTables.map(({ name }) => name);
       for (const name of table) {
         if (!known.includes(name))
           throw usageError(`No job pulls a table ${JSON.stringify(name)}`, suggest(name, known));
