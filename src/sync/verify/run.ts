@@ -1,6 +1,7 @@
 // One run of verification: reads a random sample of covered slices again, compares them with the warehouse and stores what
-// it found. The slices of all pulls take turns, so that every table is verified, and a slice that needs more than its
-// share of the calls is cut. A difference is repaired by storing what was read.
+// it found. The slices of all pulls take turns, so that every table is verified. A slice that needs more than its share of
+// the calls is cut; one that cannot be cut waits until the others are compared, and may then use all calls that are left.
+// A difference is repaired by storing what was read.
 import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
 import { addCounts } from '../../core/glossary.ts';
 import { PRIORITY } from '../../core/rate/limiter.ts';
@@ -45,36 +46,57 @@ interface Verified {
   lookbackMs: number;
 }
 
+/** A slice of the sample. */
+interface Sampled {
+  verified: Verified;
+  slice: Slice;
+}
+
 export async function executeVerify(context: RunContext): Promise<RunOutcome> {
   const { counts, draining, signal, log } = context;
   const { sample, max_calls } = verifyOptions(context);
   const failures: RoadbookError[] = [];
   const found = createFindings(context);
+  /** Slices that need more calls than they may make so far. */
+  const tooLarge: Sampled[] = [];
   let compared = 0;
-  let tooLarge = 0;
   const probe = await probeWithin(context);
   let callsLeft = max_calls - probe.calls;
-  for await (const { verified, slice } of inTurns(await verifiedJobs(context), context)) {
-    const tried = compared + failures.length;
-    if (tried === sample || callsLeft <= 0 || signal.aborted || draining?.aborted === true) break;
-    const share = Math.max(LEAST_CALLS, Math.ceil(callsLeft / (sample - tried)));
-    const left = { count: Math.min(callsLeft, share) };
+  const isOver = (): boolean => signal.aborted || draining?.aborted === true || failures.at(-1) instanceof Fatal;
+  const tried = (): number => compared + tooLarge.length + failures.length;
+
+  async function compare(sampled: Sampled, calls: number): Promise<void> {
+    if (callsLeft <= 0) return void tooLarge.push(sampled);
+    const { verified, slice } = sampled;
+    const left = { count: Math.min(callsLeft, calls) };
     const before = left.count;
-    const end = await compareSlice(slice, verified, context, left, found);
+    const result = await compareSlice(slice, verified, context, left, found);
     callsLeft -= before - left.count;
-    if (end === 'compared') compared++;
-    else if (end === 'too large') tooLarge++;
+    if (result.end === 'compared') compared++;
+    else if (result.end === 'too large') tooLarge.push({ verified, slice: result.part });
     else {
-      failures.push(end);
-      log.warn({ scope: slice.scope, err: end }, 'slice not compared');
-      if (end instanceof Fatal) break;
+      failures.push(result.failure);
+      log.warn({ scope: slice.scope, err: result.failure }, 'slice not compared');
     }
+  }
+
+  for await (const sampled of inTurns(await verifiedJobs(context), context)) {
+    if (tried() === sample || isOver()) break;
+    await compare(sampled, Math.max(LEAST_CALLS, Math.ceil(callsLeft / (sample - tried()))));
+  }
+  for (const sampled of tooLarge.splice(0)) {
+    if (isOver()) break;
+    await compare(sampled, callsLeft);
   }
   counts.slices += compared;
   // At the first start nothing was read that could be compared.
-  const level = compared + tooLarge + failures.length === 0 ? 'debug' : 'info';
-  log[level]({ compared, too_large: tooLarge, calls_left: callsLeft }, 'verification finished');
-  if (compared === 0 && tooLarge > 0) failures.push(noSliceFits(max_calls));
+  const level = tried() === 0 ? 'debug' : 'info';
+  log[level]({ compared, too_large: tooLarge.length, calls_left: callsLeft }, 'verification finished');
+  const [example] = tooLarge;
+  if (example !== undefined) {
+    const slices = `${tooLarge.length} of ${tried()} slices, such as ${example.slice.scope}`;
+    failures.push(tooFewCalls(slices, max_calls));
+  }
   return { failures: [...probe.failures, ...failures], worked: compared > 0 };
 }
 
@@ -103,7 +125,7 @@ async function probeWithin(context: RunContext): Promise<{ calls: number; failur
 }
 
 /** The slices of all pulls, one of each in turn. */
-async function* inTurns(jobs: readonly Verified[], context: PreviewContext) {
+async function* inTurns(jobs: readonly Verified[], context: PreviewContext): AsyncGenerator<Sampled> {
   const queues = jobs.map((verified) => ({ verified, slices: randomSlices(verified, context) }));
   while (queues.length > 0) {
     for (const queue of [...queues]) {
@@ -146,7 +168,7 @@ function daysOf({ coverage }: Verified, context: PreviewContext): LocalDay[] {
   );
 }
 
-type SliceEnd = 'compared' | 'too large' | RoadbookError;
+type SliceEnd = { end: 'compared' } | { end: 'too large'; part: Slice } | { end: 'failed'; failure: RoadbookError };
 
 /** Compares a slice, or a random part of it if it is too large. */
 async function compareSlice(
@@ -172,15 +194,15 @@ async function compareSlice(
         },
       },
     });
-    if (outcome === undefined || outcome.end === 'stopped') return stoppedEarly();
+    if (outcome === undefined || outcome.end === 'stopped') return { end: 'failed', failure: stoppedEarly() };
     addCounts(context.counts, { ...outcome.counts, slices: 0 });
-    if (outcome.end === 'failed') return outcome.failure.code === TOO_MANY ? 'too large' : outcome.failure;
+    if (outcome.end === 'failed') return outcome.failure.code === TOO_MANY ? { end: 'too large', part } : outcome;
     if (outcome.end === 'loaded') {
       await found.add(part, result, isFinal(part.covers ?? [], coverage, lookbackMs));
-      return 'compared';
+      return { end: 'compared' };
     }
     const [smaller] = shuffled(outcome.slices, Math.random);
-    if (smaller === undefined) return 'too large';
+    if (smaller === undefined) return { end: 'too large', part };
     part = smaller;
   }
 }
@@ -257,8 +279,8 @@ const stoppedEarly = (): Fatal =>
     hint: 'What was compared is stored; the next run compares another sample.',
   });
 
-const noSliceFits = (calls: number): Fatal =>
-  new Fatal(`No slice could be compared with ${calls} calls`, {
+const tooFewCalls = (slices: string, calls: number): Fatal =>
+  new Fatal(`${calls} calls were too few to compare ${slices}`, {
     code: 'too_few_calls',
     hint: 'Raise jobs.verify-warehouse.max_calls.',
   });
