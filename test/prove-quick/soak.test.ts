@@ -6,9 +6,10 @@ import { soak } from '../support/soak.ts';
 import { figuresOf } from '../support/soak-figures.ts';
 import { steadyRuns } from '../support/steady-runs.ts';
 
-it('a daemon with chaos on keeps its files and its log small, and loses nothing', async () => {
+it('a daemon with chaos on keeps its files and its log small, and loses nothing', { timeout: 400_000 }, async () => {
   const report = await soak({ minutes: 0.05, schedule: '* * * * * *' });
-  expect(report).toMatchObject({ twice: 0, lost: 0, exit: 0 });
+  expect(report).toMatchObject({ twice: 0, lost: 0, wrong: [], exit: 0 });
+  expect(report.compared).toBeGreaterThan(50);
   expect(report.runs).toBeGreaterThan(0);
   expect(report.faults).toBeGreaterThan(0);
   expect(report.samples).toBeGreaterThan(1);

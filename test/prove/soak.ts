@@ -24,6 +24,7 @@ const faults = [
   ...(report.walMb > LIMITS.walMb ? ['the write-ahead log grows'] : []),
   ...(report.delayMs.p99 > LIMITS.delayP99 ? ['the event loop is held up'] : []),
   ...(report.twice + report.lost > 0 ? ['plans were lost or sent twice'] : []),
+  ...report.wrong.map((table) => `pulled rows are wrong: ${table}`),
   ...(report.exit === 0 ? [] : ['the daemon did not end well']),
 ];
 
@@ -32,12 +33,13 @@ const range = ({ least, most }: Range): string => `${n(least)} to ${n(most)}`;
 const section = ({ rss, held, files, delayMs, ...r }: SoakReport): string => `
 A real daemon (\`roadbook start\`) with every job due every five seconds, ${r.minutes} minutes long, against a service that answers
 one request in seven or so wrongly: 5xx, 429, half an answer, rubbish, resets before and after the work, tokens that end,
-bodies of 70 MB. A plan is dropped every two seconds. Memory and open files are sampled once a second from inside the daemon.
+bodies of 70 MB. A plan is dropped every two seconds. Afterwards every pull runs in fair weather, at most three times, and its rows
+are compared with the sandbox's own state. Memory and open files are sampled once a second from inside the daemon.
 "Early" is the mean of the second quarter, "late" that of the last.
 
-| runs of the daemon | failed | requests | answers spoiled | plans | twice | lost |
-|---|---|---|---|---|---|---|
-| ${[r.runs, r.failed, r.requests, r.faults, r.items, r.twice, r.lost].join(' | ')} |
+| runs of the daemon | failed | requests | answers spoiled | plans | twice | lost | pulled rows compared | tables wrong |
+|---|---|---|---|---|---|---|---|---|
+| ${[r.runs, r.failed, r.requests, r.faults, r.items, r.twice, r.lost, r.compared, r.wrong.length].join(' | ')} |
 
 | | early | late | most | growth |
 |---|---|---|---|---|
@@ -66,5 +68,5 @@ else
   giveSection('A soak with chaos on', section(report), {
     run: 'a real daemon under chaos',
     many: `${report.minutes} minutes, ${report.runs} runs, ${report.faults} answers spoiled`,
-    lost: `${isJudged ? `objects and buffers ${n(report.held.slope)}, RSS ${range(report.rss.steady)} MB an hour` : 'growth of memory not judged'}; ${report.twice} plans twice, ${report.lost} lost`,
+    lost: `${isJudged ? `objects and buffers ${n(report.held.slope)}, RSS ${range(report.rss.steady)} MB an hour` : 'growth of memory not judged'}; ${report.twice} plans twice, ${report.lost} lost; ${report.compared} pulled rows compared, 0 tables wrong`,
   });

@@ -4,10 +4,13 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadJobs } from '../../src/app/app.ts';
-import { type Fault, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
+import { type Fault, type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { dropItem, openEntries, restMs, twiceAndLost } from './dropped-items.ts';
 import { planCase } from './kill-cases.ts';
 import type { Sample } from './process-probe.ts';
+import { SIMULATED_JOBS } from './simulated-life.ts';
+import { compareWithTruth } from './simulation-truth.ts';
 import { figuresOf, type SoakFigures } from './soak-figures.ts';
 import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
 
@@ -21,6 +24,8 @@ const SETTLE = '3100ms';
 /** Until nothing is open, in fair weather. */
 const MOST_RUNS = 30;
 const REST_MS = 1_000;
+const MOST_TRIES = 3;
+const DAY_MS = 86_400_000;
 
 export interface SoakOptions {
   minutes: number;
@@ -40,6 +45,9 @@ export interface SoakReport extends SoakFigures {
   items: number;
   twice: number;
   lost: number;
+  /** Pulled rows that were compared with the sandbox's own state, and the tables that differ from it. */
+  compared: number;
+  wrong: string[];
   exit: number | null;
 }
 
@@ -66,14 +74,15 @@ export async function soak({ minutes, schedule }: SoakOptions): Promise<SoakRepo
     await daemon.printed(/is running/);
     const endMs = Date.now() + minutes * 60_000;
     let [items, walMb] = [0, 0];
-    // A busy machine may need longer for a first run; without one there is nothing to report.
-    const isOver = async () => Date.now() >= endMs + FIRST_RUN_MS || (await runsIn(place)).runs > 0;
+    // A busy machine may need longer for a first run and a first fault; without them there is nothing to report.
+    const hasBegun = async () => faultsIn(sandbox) > 0 && (await runsIn(place)).runs > 0;
+    const isOver = async () => Date.now() >= endMs + FIRST_RUN_MS || (await hasBegun());
     while (Date.now() < endMs || !(await isOver())) {
       dropItem(place, PLANS, items++);
       await pause(Math.min(2_000, Math.max(500, endMs - Date.now())));
       walMb = Math.max(walMb, sizeOf(join(place.dir, 'data', 'warehouse.db-wal')) / MB);
     }
-    const faults = total(sandbox.ledger().faults_injected);
+    const faults = faultsIn(sandbox);
     sandbox.clearFaults();
     daemon.kill('SIGTERM');
     const { code } = await daemon.ended;
@@ -85,6 +94,7 @@ export async function soak({ minutes, schedule }: SoakOptions): Promise<SoakRepo
       if ((await openEntries(place)) === 0) break;
       await pause(Math.max(await restMs(place), REST_MS));
     }
+    const judged = await judgedPulls(place, sandbox);
     return {
       minutes,
       ...counts,
@@ -94,6 +104,8 @@ export async function soak({ minutes, schedule }: SoakOptions): Promise<SoakRepo
       walMb,
       items,
       ...twiceAndLost(sandbox.ledger().plans, PLANS.name, items),
+      compared: judged.rows,
+      wrong: judged.wrong,
       exit: code,
     };
   } finally {
@@ -102,20 +114,35 @@ export async function soak({ minutes, schedule }: SoakOptions): Promise<SoakRepo
   }
 }
 
+/** Runs in fair weather read what chaos kept away. The truth moves on meanwhile, so a difference is compared again. */
+async function judgedPulls(place: Workplace, sandbox: Sandbox) {
+  // Each pull reads five days back; the days of a short soak alone may have no plan.
+  const startMs = Date.now() - 3 * DAY_MS;
+  for (let tries = 1; ; tries++) {
+    for (const { name } of SIMULATED_JOBS) if (name.startsWith('pull-')) await place.runHere(['run', name]);
+    const judged = await compareWithTruth({ sandbox, clock: systemClock, startMs }, (text) => place.query(text));
+    if (judged.wrong.length === 0 || tries === MOST_TRIES) return judged;
+  }
+}
+
 async function sectionsOf(schedule: string): Promise<string> {
   const jobs = (await loadJobs()).map(({ name }) => `  ${name}: { schedule: "${schedule}"${optionsOf(name)} }`);
-  return `erp: { route_plans: { source: files, folder: drop, settle: 0s } }
+  // The sandbox has personal columns in clear.
+  return `privacy: { driver.cpf: keep, driver.cnh_number: keep, driver.rg: keep }
+erp: { route_plans: { source: files, folder: drop, settle: 0s } }
 jobs:
 ${jobs.join('\n')}
 `;
 }
 
-const optionsOf = (job: string): string =>
-  job === PLANS.job
-    ? `, settle: ${SETTLE}`
-    : /^pull-(?:events|route-plans|daily-summaries|itineraries|checklists)$/.test(job)
-      ? ', since: 3d'
-      : '';
+/** Pulls read as far back as data may come late, so that every row can be judged in the end. */
+function optionsOf(job: string): string {
+  if (job === PLANS.job) return `, settle: ${SETTLE}`;
+  const { options = {} } = SIMULATED_JOBS.find(({ name }) => name === job) ?? {};
+  return Object.entries(options)
+    .map(([name, value]) => `, ${name}: ${value}`)
+    .join('');
+}
 
 async function runsIn(place: Workplace): Promise<{ runs: number; failed: number }> {
   const [row] = await place.query<{ runs: number; failed: number }>(
@@ -125,6 +152,7 @@ async function runsIn(place: Workplace): Promise<{ runs: number; failed: number 
 }
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+const faultsIn = (sandbox: Sandbox): number => total(sandbox.ledger().faults_injected);
 const total = (counts: Record<string, number>): number => Object.values(counts).reduce((sum, n) => sum + n, 0);
 
 const samplesIn = (file: string): Sample[] =>
