@@ -62,7 +62,7 @@ it('an alert names the tables above the limit of the configuration, and no other
   ]);
 });
 
-it('drift of a table that no enabled job pulls, or of a month ago, is no longer told', () => {
+it('drift of a table that no enabled job pulls, or of a month ago, no longer counts', () => {
   const jobs = ['event', 'checklist', 'vehicle'].map((name) => ({ name: `pull-${name}`, tables: [{ name }] })) as never;
   const config = {
     jobs: { 'pull-event': { enabled: true }, 'pull-checklist': { enabled: false }, 'pull-vehicle': { enabled: true } },
