@@ -39,8 +39,6 @@ export interface AskOptions {
   token?: string | null;
   body?: unknown;
   headers?: Record<string, string>;
-  /** The address of the client; default 127.0.0.1. */
-  from?: string;
 }
 
 export interface StatusPlaceOptions extends Partial<RigOptions> {
@@ -101,12 +99,11 @@ export async function makeStatusPlace(options: StatusPlaceOptions = {}): Promise
 
 /** Node's own client, because fetch would not let a test say another Host. */
 export function ask(method: string, url: string, options: AskOptions = {}): Promise<Answer> {
-  const { token = TOKEN, body, headers = {}, from } = options;
+  const { token = TOKEN, body, headers = {} } = options;
   const text = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve, reject) => {
     const outgoing = request(url, {
       method,
-      ...(from !== undefined && { localAddress: from }),
       headers: {
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
         ...(text === undefined ? {} : { 'content-length': Buffer.byteLength(text) }),

@@ -33,6 +33,10 @@ export const statusSection = section(
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 
+export const SHORTEST_SAFE_TOKEN = 16;
+
+export const isGuessable = (token: string): boolean => token.length < SHORTEST_SAFE_TOKEN;
+
 const webhook = checkedText(
   (text) => (text === '' ? undefined : webAddressFault(text)),
   'write it as `https://host/path`, or leave it empty',

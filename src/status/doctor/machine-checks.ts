@@ -2,6 +2,7 @@
 import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, resolve } from 'node:path';
+import { isGuessable, SHORTEST_SAFE_TOKEN } from '../../config/sections/status.ts';
 import { type CheckOutcome, ok, warn } from './check-result.ts';
 
 /** Roadbook is tested on these major versions of Node. */
@@ -68,14 +69,12 @@ export async function checkStatusAddress({ host, port }: { host: string; port: n
   return warn(`${at} cannot be used (${code})`, 'Check status.host and status.port.');
 }
 
-const SHORTEST_TOKEN = 16;
-
 /** Only a warning: a daemon that runs with a short token must start after an upgrade too. */
 export function checkStatusToken(token: string): CheckOutcome {
   if (token === '') return ok('no token is set: actions are off');
-  return token.length < SHORTEST_TOKEN
+  return isGuessable(token)
     ? warn(
-        `status.token has fewer than ${SHORTEST_TOKEN} characters and can be guessed`,
+        `status.token has fewer than ${SHORTEST_SAFE_TOKEN} characters and can be guessed`,
         'Set a longer one, for example the output of `openssl rand -hex 32`.',
       )
     : ok('a token is set');

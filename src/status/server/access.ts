@@ -5,9 +5,8 @@
 //   let other people in.
 // - The token is never a cookie, so no foreign page can act with a user's rights.
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, MiddlewareHandler } from 'hono';
-import { isLoopback } from '../../config/sections/status.ts';
+import { isGuessable, isLoopback } from '../../config/sections/status.ts';
 import { ApiError } from './api-error.ts';
 import type { StatusServerDependencies } from './dependencies.ts';
 
@@ -67,84 +66,40 @@ export interface TokenAuth {
   acting: MiddlewareHandler;
 }
 
-/** Failures of an address that are answered without delay. */
-const FREE_FAILURES = 3;
-const FIRST_DELAY_MS = 250;
+/** Wrong tokens of all addresses are answered at this pace, after the first few: behind a proxy all users have one address. */
+const PACE_MS = 200;
+const FREE_MS = 5 * PACE_MS;
+/** If a wrong token would wait longer, it gets a 429 at once. */
 const LONGEST_DELAY_MS = 4_000;
-/**
- * Failures of one address that wait at the same time; further ones get a 429. This bounds the guesses to 300 a minute, but not
- * from an address that has used the right token: behind a proxy, which all share, only a long token protects.
- */
-const MOST_WAITING = 20;
-/** Failures of an address are forgotten this long after the last one. */
-const FORGOTTEN_AFTER_MS = 60_000;
-const MOST_ADDRESSES = 1_000;
-
-interface Failures {
-  count: number;
-  waiting: number;
-  lastAt: number;
-}
 
 /**
- * The answers to wrong tokens from one address are delayed more and more. While too many of them wait, further tokens of
- * that address are not compared, so that parallel guesses gain nothing. The right token never waits, and an address that
- * has used it is always compared: behind a proxy all users share one address, and nobody may lock them out.
+ * The answers to wrong tokens are delayed, the right token never waits. During a flood, a token that can be guessed is not
+ * compared: a 429 at once would show as well as a 401 that the guess was wrong. A long token is always compared, because no
+ * number of guesses finds it, and nobody may lock its users out.
  */
 export function createTokenAuth({
   host,
   running,
   clock,
 }: { host: string } & Pick<StatusServerDependencies, 'running' | 'clock'>): TokenAuth {
-  const byAddress = new Map<string, Failures>();
-  /** The addresses that have used the token, the latest last. Another token starts anew. */
-  let users = { token: '', addresses: new Set<string>() };
+  /** On the monotonic clock: when all wrong tokens so far are answered, at the pace. */
+  let busyUntil = 0;
 
-  function addUser(address: string, token: string): void {
-    if (users.token !== token) users = { token, addresses: new Set() };
-    users.addresses.delete(address);
-    users.addresses.add(address);
-    dropOldest(users.addresses);
-  }
+  const delayMs = (): number => busyUntil - clock.monotonic() - FREE_MS;
+  const isFlooded = (): boolean => delayMs() >= LONGEST_DELAY_MS;
 
-  const isUser = (address: string, token: string): boolean => users.token === token && users.addresses.has(address);
-
-  const isFlooding = (address: string): boolean => (byAddress.get(address)?.waiting ?? 0) >= MOST_WAITING;
-
-  function failuresOf(address: string): Failures {
-    const now = clock.monotonic();
-    const known = byAddress.get(address);
-    const isKept = known !== undefined && (known.waiting > 0 || now - known.lastAt < FORGOTTEN_AFTER_MS);
-    const failures = isKept ? known : { count: 0, waiting: 0, lastAt: now };
-    // Delete and insert keeps the map in the order of the last failure, so the first key is the oldest.
-    byAddress.delete(address);
-    byAddress.set(address, failures);
-    dropOldest(byAddress);
-    return failures;
-  }
-
-  async function slowDown(address: string): Promise<void> {
-    const failures = failuresOf(address);
-    failures.count += 1;
-    failures.lastAt = clock.monotonic();
-    const beyond = failures.count - FREE_FAILURES - 1;
-    if (beyond < 0) return;
-    if (isFlooding(address)) throw tooManyAttempts();
-    failures.waiting += 1;
-    try {
-      await clock.sleep(Math.min(FIRST_DELAY_MS * 2 ** beyond, LONGEST_DELAY_MS));
-    } finally {
-      failures.waiting -= 1;
-    }
+  async function slowDown(): Promise<void> {
+    if (isFlooded()) throw tooManyAttempts();
+    busyUntil = Math.max(busyUntil, clock.monotonic()) + PACE_MS;
+    if (delayMs() > 0) await clock.sleep(delayMs());
   }
 
   async function demandToken(c: Context, token: string): Promise<void> {
     const given = /^Bearer +(\S.*)$/i.exec(c.req.header('authorization') ?? '')?.[1];
     if (given !== undefined) {
-      const address = getConnInfo(c).remote.address ?? '';
-      if (isFlooding(address) && !isUser(address, token)) throw tooManyAttempts();
-      if (isSame(given, token)) return addUser(address, token);
-      await slowDown(address);
+      if (isGuessable(token) && isFlooded()) throw tooManyAttempts();
+      if (isSame(given, token)) return;
+      await slowDown();
     }
     throw new ApiError(
       401,
@@ -170,12 +125,6 @@ export function createTokenAuth({
   };
 }
 
-/** Deletes the first key, the oldest, if there are too many. */
-function dropOldest(addresses: Map<string, unknown> | Set<string>): void {
-  const [oldest] = addresses.keys();
-  if (addresses.size > MOST_ADDRESSES && oldest !== undefined) addresses.delete(oldest);
-}
-
 const noTokenConfigured = (): ApiError =>
   new ApiError(
     403,
@@ -185,7 +134,7 @@ const noTokenConfigured = (): ApiError =>
   );
 
 const tooManyAttempts = (): ApiError =>
-  new ApiError(429, 'too_many_attempts', 'Too many wrong tokens from this address', 'Wait a minute.');
+  new ApiError(429, 'too_many_attempts', 'Too many wrong tokens', 'Wait a minute.');
 
 /** Compares in constant time. */
 const isSame = (given: string, token: string): boolean => timingSafeEqual(digest(given), digest(token));

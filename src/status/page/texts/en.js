@@ -43,7 +43,7 @@ export const en = {
   'error.token_missing': 'This request needs the token.',
   'error.token_wrong': 'The token is wrong.',
   'error.token_characters': 'A token has only ASCII letters, digits and punctuation.',
-  'error.too_many_attempts': 'Too many wrong tokens from this address. Wait a minute.',
+  'error.too_many_attempts': 'Too many wrong tokens. Wait a minute.',
   'error.no_token_configured': 'Actions are off: the configuration has no status.token.',
   'error.not_found': 'This is not here, or no longer.',
   'error.bad_request': 'The server rejects this request: a filter in the address is invalid.',

@@ -44,7 +44,7 @@ export const pt = {
   'error.token_missing': 'Esta solicitação exige o token.',
   'error.token_wrong': 'O token está errado.',
   'error.token_characters': 'Um token tem somente letras, dígitos e pontuação ASCII.',
-  'error.too_many_attempts': 'Muitos tokens errados deste endereço. Espere um minuto.',
+  'error.too_many_attempts': 'Muitos tokens errados. Espere um minuto.',
   'error.no_token_configured': 'As ações estão desativadas: a configuração não tem status.token.',
   'error.not_found': 'Isto não existe, ou não existe mais.',
   'error.bad_request': 'O servidor recusa esta solicitação: um filtro do endereço é inválido.',
