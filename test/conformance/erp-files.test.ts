@@ -1,10 +1,11 @@
 // The life of a file in the drop folder: where it goes, what its result says, every crash between the steps of moving it,
 // how long it is kept, and which returns are written beside it.
-import { mkdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
 import promises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { removeExpired } from '../../src/erp/files/finish.ts';
 import type { ErpSource, TakenFile } from '../../src/erp/source.ts';
 import {
   clock,
@@ -358,12 +359,11 @@ describe('finished files', () => {
     for (const end of ['.result.csv', '.result.json']) dropAged(path + end, ageMs);
   }
 
-  test('are removed with their results after their retention time, and nothing else is', async () => {
+  test('are removed with their results after their retention time', async () => {
     finished('done/old.json', 3 * HOUR);
     finished('failed/old.csv', 3 * HOUR);
     finished('done/new.json', HOUR);
     finished('done/new.result.csv', HOUR);
-    dropAged('done/not-ours.json', 3 * HOUR);
     const kept = everythingIn('done').filter((name) => !name.startsWith('old.'));
     // A crash left these.
     dropAged('done/cut-long-ago.json.result.csv', 3 * HOUR);
@@ -371,6 +371,16 @@ describe('finished files', () => {
     await open({}, {}, 2 * HOUR).files?.removeExpired();
     expect(everythingIn('failed')).toEqual([]);
     expect(everythingIn('done')).toEqual(['cut-now.json.result.csv', ...kept]);
+  });
+
+  test('whose result the ERP has removed are kept as long, from their move', async () => {
+    dropAged('failed/a.csv', 3 * HOUR);
+    mkdirSync(join(folder, 'failed', 'a.person'));
+    const { ctimeMs } = statSync(join(folder, 'failed/a.csv'));
+    await removeExpired(folder, ctimeMs);
+    expect(everythingIn('failed')).toEqual(['a.csv', 'a.person']);
+    await removeExpired(folder, ctimeMs + 1);
+    expect(everythingIn('failed')).toEqual(['a.person']);
   });
 
   test('are checked once an hour', async () => {

@@ -80,25 +80,26 @@ async function moveContent(from: string, to: string, content: FileIdentity): Pro
   if (moved !== undefined && !isSameContent(moved, content) && !(await exists(from))) await moveFile(to, from);
 }
 
-/**
- * Removes the finished files whose result was written before `beforeMs`, and drafts and tables without a result that a crash
- * left before then.
- */
+/** Removes the files that were finished before `beforeMs`, and drafts that a crash left before then. */
 export async function removeExpired(folder: string, beforeMs: number): Promise<void> {
   for (const each of [...FINISHED, 'returns']) {
     const place = join(folder, each);
-    const names = new Set(await ifExists(readdir(place)));
-    // A finished file may itself be called like a table; it has a result.
-    const isLoneTable = (name: string): boolean =>
-      name.endsWith(TABLE) && !names.has(name.slice(0, -TABLE.length) + RESULT) && !names.has(name + RESULT);
-    for (const name of names) {
-      const isResult = each !== 'returns' && name.endsWith(RESULT);
-      const isLeft = isDraft(name) || (each !== 'returns' && isLoneTable(name));
-      const found = isResult || isLeft ? await ifExists(stat(join(place, name))) : undefined;
-      if (found === undefined || found.mtimeMs >= beforeMs) continue;
-      if (isResult)
-        for (const end of ['', TABLE]) await rm(join(place, name.slice(0, -RESULT.length) + end), { force: true });
-      await rm(join(place, name), { force: true });
-    }
+    const entries = (await ifExists(readdir(place, { withFileTypes: true }))) ?? [];
+    const names = new Set(entries.filter((entry) => entry.isFile()).map(({ name }) => name));
+    const expired: string[] = [];
+    for (const name of names)
+      if (each !== 'returns' || isDraft(name))
+        if ((await finishedMs(place, name, names)) < beforeMs) expired.push(name);
+    for (const name of expired) await rm(join(place, name), { force: true });
   }
+}
+
+/** The time of the file's result. Without a result, which the ERP may have removed, the time of the file's own write or move. */
+async function finishedMs(place: string, name: string, names: ReadonlySet<string>): Promise<number> {
+  const results = [name + RESULT, name.endsWith(TABLE) ? name.slice(0, -TABLE.length) + RESULT : name];
+  const timed = results.find((result) => names.has(result)) ?? name;
+  const found = await ifExists(stat(join(place, timed)));
+  const isOwnWrite = timed.endsWith(RESULT) || timed.endsWith(TABLE) || isDraft(timed);
+  // The ERP may have written its file long before. The move changes only `ctime`.
+  return (isOwnWrite ? found?.mtimeMs : found?.ctimeMs) ?? Number.POSITIVE_INFINITY;
 }
