@@ -7,12 +7,14 @@ import { safeName } from '../../src/erp/files/returns.ts';
 import { parseJson } from '../../src/erp/formats/json-text.ts';
 import { decodeText } from '../../src/erp/formats/text-decoding.ts';
 import { contentHash } from '../../src/erp/items/canonical-form.ts';
-import { itemOf } from '../../src/erp/items/item.ts';
+import { itemOf, type Reading } from '../../src/erp/items/item.ts';
 import { localDay, momentMs, zonedMoment } from '../../src/erp/items/moments.ts';
 import { samplePlans } from '../../src/erp/items/sample-plans.ts';
 import { validateItem } from '../../src/erp/items/schemas.ts';
-import { columnsInUse } from '../../src/erp/rows/flat-columns.ts';
+import { columnMatcher } from '../../src/erp/rows/flat-columns.ts';
 import { type Mapping, prepareMapping } from '../../src/erp/rows/mapping.ts';
+import { readRecords, readTable } from '../../src/erp/rows/row-reader.ts';
+import type { FoundHeader } from '../../src/erp/source.ts';
 
 describe('date-times', () => {
   test.each([
@@ -211,9 +213,29 @@ describe('the content hash', () => {
   });
 });
 
+describe('columns', () => {
+  const mapping = prepareMapping('route_plans', {});
+  const context = { kind: 'route_plans', zone: 'UTC', reuseCodes: false, mapping } as const;
+
+  test('of a query are limited, as those of a file', async () => {
+    const header = Array.from({ length: 1_001 }, (_, i) => `c${i}`);
+    const readings: Reading[] = [];
+    for await (const reading of readTable({ header, rows: [] }, 'route_plans', context)) readings.push(reading);
+    const reason = 'has more than 1000 columns; remove those that are not needed';
+    expect(readings).toEqual([{ readError: { origin: 'route_plans', reason } }]);
+  });
+
+  test('of records may differ in each, but only the first forms are reported', () => {
+    const records = Array.from({ length: 300 }, (_, i) => ({ [`x.${i}`]: 1 }));
+    const found: FoundHeader[] = [];
+    const readings = [...readRecords(records, 'a.json', { ...context, onHeader: (each) => void found.push(each) })];
+    expect([readings.length, found.length]).toEqual([600, 100]);
+  });
+});
+
 describe('a mapping', () => {
   const columns = (mapping: Mapping, header: string[]) =>
-    columnsInUse('route_plans', prepareMapping('route_plans', mapping), header, { isTable: true });
+    columnMatcher('route_plans', prepareMapping('route_plans', mapping), { isTable: true })(header);
   const mapping: Mapping = {
     'plan.external_code': 'VIAGEM',
     'plan.date_time_start': { column: 'INICIO' },

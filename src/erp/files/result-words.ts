@@ -75,6 +75,7 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
     'este código já foi lido em $1; deixe juntas as linhas da viagem e use cada código uma vez',
   ],
   [/unknown column ("[^"]*")/, 'coluna desconhecida $1'],
+  [/has more than (\d+) columns; .*/, 'tem mais de $1 colunas; tire as que não são necessárias'],
   [/the mapped column/, 'a coluna mapeada'],
   [/the column/, 'a coluna'],
   [/occurs twice in the header; keep one/, 'aparece duas vezes no cabeçalho; deixe uma'],

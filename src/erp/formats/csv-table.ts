@@ -4,7 +4,7 @@ import { pipeline, Readable } from 'node:stream';
 import type { CsvError, Parser } from 'csv-parse';
 import { yieldToEventLoop } from '../../core/event-loop.ts';
 import type { Table, TableRow } from '../rows/row-reader.ts';
-import { checkHeader, HEADER_ROWS, type HeaderRule, headerIndex, noHeader } from './header-row.ts';
+import { HEADER_ROWS, type HeaderRule, headerIndex, headerNames, noHeader } from './header-row.ts';
 import { decodeText, type TextForm, Unreadable } from './text-decoding.ts';
 
 const DELIMITERS = [',', ';', '\t'];
@@ -32,7 +32,7 @@ export async function csvTable(chunks: AsyncIterable<Buffer>, options: CsvOption
   }
   const at = headerIndex(first, rule);
   if (at === undefined) throw new Unreadable(noHeader('file', rule));
-  const header = checkHeader(first[at] ?? []);
+  const header = headerNames(first[at] ?? []);
   const place = { headerRow: at + 1, delimiter, ...(encoding !== undefined && { encoding }) };
   return { header, rows: rowsOf(header, first.slice(at + 1), records, at + 1), place };
 }

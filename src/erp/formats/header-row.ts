@@ -1,7 +1,5 @@
 // Finds the header of a table. Spreadsheets often have a title and a date above it: the header is the row with the most
 // names of columns.
-import { tooManyColumns } from '../rows/flat-columns.ts';
-import { Unreadable } from './text-decoding.ts';
 
 export interface HeaderRule {
   /** Row of the header, from 1; default: found by its names. */
@@ -32,10 +30,7 @@ export function headerIndex(rows: readonly (readonly unknown[])[], { row, isName
 }
 
 /** The names of the columns, without empty ones at the end. */
-export function checkHeader(cells: readonly unknown[]): string[] {
+export function headerNames(cells: readonly unknown[]): string[] {
   const names = cells.map((name) => (isBlank(name) ? '' : String(name).trim()));
-  const header = names.slice(0, names.findLastIndex((name) => name !== '') + 1);
-  const tooMany = tooManyColumns(header);
-  if (tooMany !== undefined) throw new Unreadable(`the header ${tooMany}`);
-  return header;
+  return names.slice(0, names.findLastIndex((name) => name !== '') + 1);
 }

@@ -4,7 +4,7 @@
 import { wallTime } from '../items/moments.ts';
 import type { Table, TableRow } from '../rows/row-reader.ts';
 import { cellsOf } from './csv-table.ts';
-import { checkHeader, HEADER_ROWS, type HeaderRule, headerIndex, noHeader } from './header-row.ts';
+import { HEADER_ROWS, type HeaderRule, headerIndex, headerNames, noHeader } from './header-row.ts';
 import { Unreadable } from './text-decoding.ts';
 
 export interface XlsxOptions {
@@ -17,7 +17,7 @@ export async function xlsxTable(bytes: Buffer, { header: rule = {}, sheet = 1 }:
   const rows = await readRows(bytes, sheet);
   const at = headerIndex(rows.slice(0, HEADER_ROWS), rule);
   if (at === undefined) throw new Unreadable(noHeader(sheetName(sheet), rule));
-  const header = checkHeader(rows[at] ?? []);
+  const header = headerNames(rows[at] ?? []);
   return { header, rows: [...rowsOf(header, rows, at + 1)], place: { headerRow: at + 1, sheet: String(sheet) } };
 }
 

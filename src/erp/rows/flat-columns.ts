@@ -20,40 +20,43 @@ export interface FlatColumnsInUse {
   pick(cells: Cells): Record<string, unknown>;
 }
 
-/** Far more than the fields of any kind. */
-const MOST_COLUMNS = 1_000;
-
-export const tooManyColumns = (header: readonly string[]): string | undefined =>
-  header.length > MOST_COLUMNS ? `has more than ${MOST_COLUMNS} columns; remove those that are not needed` : undefined;
-
-/** In a table each row has every column of the header; JSON objects may leave columns out. */
-export function columnsInUse(
+/**
+ * Matches the headers of one read. In a table each row has every column of the header; JSON objects may leave columns out, so
+ * each object may have another header.
+ */
+export function columnMatcher(
   kind: FeedKind,
   mapping: ReadyMapping,
-  header: readonly string[],
   { isTable }: { isTable: boolean },
-): FlatColumnsInUse {
-  const tooMany = isTable ? undefined : tooManyColumns(header);
-  if (tooMany !== undefined) return { reads: [], unread: [], issues: [tooMany], pick: () => ({}) };
+): (header: readonly string[]) => FlatColumnsInUse {
   const { types, required } = FLAT_COLUMNS[kind];
   const renamed = new Set(mapping.renames.map(({ path }) => path));
   const mapped = new Set(mapping.renames.flatMap(({ columns }) => columns));
   // A mapping names the ERP's columns, so a label among them has its own meaning.
   const pathOfLabel = mapping.isEmpty ? labelledPaths(kind) : () => undefined;
-  const direct: Rename[] = [];
-  const unread: string[] = [];
-  for (const column of header) {
-    const name = kind === 'route_plans' ? column : column.replace(/^data\./, '');
-    const path = Object.hasOwn(types, name) ? name : pathOfLabel(column);
-    if (path !== undefined && !renamed.has(path)) direct.push({ path, columns: [column], values: {} });
-    else if (!mapped.has(column)) unread.push(column);
-  }
-  const reads = [...direct, ...mapping.renames];
-  const issues = mapping.isEmpty ? unread.map((column) => unknownColumn(kind, column)) : [];
-  if (isTable) issues.push(...duplicates(header, reads), ...missing(required, reads, mapping, header));
-  else if (header.length > 0 && !reads.some(({ columns }) => columns.some((column) => isIn(header, column))))
-    issues.push(`has none of the mapped columns (${list([...mapped])}); its names are ${list(header)}`);
-  return { reads, unread, issues, pick: (cells) => pick(reads, cells) };
+  // The search for a similar name takes long, and the same name may be in many headers.
+  const unknown = new Map<string, string>();
+  const unknownIssue = (column: string): string => {
+    const issue = unknown.get(column) ?? unknownColumn(kind, column);
+    unknown.set(column, issue);
+    return issue;
+  };
+  return (header) => {
+    const direct: Rename[] = [];
+    const unread: string[] = [];
+    for (const column of header) {
+      const name = kind === 'route_plans' ? column : column.replace(/^data\./, '');
+      const path = Object.hasOwn(types, name) ? name : pathOfLabel(column);
+      if (path !== undefined && !renamed.has(path)) direct.push({ path, columns: [column], values: {} });
+      else if (!mapped.has(column)) unread.push(column);
+    }
+    const reads = [...direct, ...mapping.renames];
+    const issues = mapping.isEmpty ? unread.map(unknownIssue) : [];
+    if (isTable) issues.push(...duplicates(header, reads), ...missing(required, reads, mapping, header));
+    else if (header.length > 0 && !reads.some(({ columns }) => columns.some((column) => isIn(header, column))))
+      issues.push(`has none of the mapped columns (${list([...mapped])}); its names are ${list(header)}`);
+    return { reads, unread, issues, pick: (cells) => pick(reads, cells) };
+  };
 }
 
 /** Whether a record with these names may have the column, which may be a dotted path. */

@@ -5,7 +5,7 @@ import { FLAT_COLUMNS } from '../items/fields.ts';
 import { type ItemContext, itemOf, type Reading } from '../items/item.ts';
 import type { FoundHeader, TablePlace } from '../source.ts';
 import { isEmptyCell, readCells } from './cell-values.ts';
-import { type Cells, columnsInUse, type FlatColumnsInUse } from './flat-columns.ts';
+import { type Cells, columnMatcher, type FlatColumnsInUse } from './flat-columns.ts';
 import { createPlanFold, type FlatRow, type Folded, nestedFields, placeOf, type RowFold } from './flat-rows.ts';
 import type { ReadyMapping } from './mapping.ts';
 import type { ValueFormats } from './written-values.ts';
@@ -30,10 +30,21 @@ export interface Table {
   place?: TablePlace;
 }
 
+/** Far more than the fields of any kind. An unknown column costs a search for a similar name. */
+const MOST_COLUMNS = 1_000;
+const TOO_MANY_COLUMNS = `has more than ${MOST_COLUMNS} columns; remove those that are not needed`;
+
+/** Different headers of records that are remembered and reported: all of them would fill the memory. */
+const MOST_HEADERS = 100;
+
 /** Reads a table with one header: CSV, XLSX, SQL. `name` is the name of the file or query. */
 export async function* readTable(table: Table, name: string, context: ReaderContext): AsyncIterable<Reading> {
   const { header, place } = table;
-  const columns = columnsInUse(context.kind, context.mapping, header, { isTable: true });
+  if (header.length > MOST_COLUMNS) {
+    yield { readError: { origin: name, reason: TOO_MANY_COLUMNS } };
+    return;
+  }
+  const columns = columnMatcher(context.kind, context.mapping, { isTable: true })(header);
   const found: FoundHeader = { name, header, place, rows: 0, ...columns };
   context.onHeader?.(found);
   for (const reason of columns.issues) yield { readError: { origin: name, reason } };
@@ -49,8 +60,14 @@ export async function* readTable(table: Table, name: string, context: ReaderCont
 
 /** Reads JSON records: flat rows if there is a mapping or a dotted name, otherwise canonical items. */
 export function* readRecords(records: readonly Json[], name: string, context: ReaderContext): Iterable<Reading> {
-  const isFlat = !context.mapping.isEmpty || records.some(hasDottedName);
+  const names = namesIn(records);
+  if (names.size > MOST_COLUMNS) {
+    yield { readError: { origin: name, reason: TOO_MANY_COLUMNS } };
+    return;
+  }
+  const isFlat = !context.mapping.isEmpty || [...names].some((each) => each.includes('.'));
   const reader = flatReader(name, context);
+  const match = columnMatcher(context.kind, context.mapping, { isTable: false });
   const known = new Map<string, FlatColumnsInUse & Required<Pick<FlatRow, 'columnOf'>> & { found: FoundHeader }>();
   for (const [i, record] of records.entries()) {
     const origin = `${name} record ${i + 1}`;
@@ -63,11 +80,13 @@ export function* readRecords(records: readonly Json[], name: string, context: Re
       const key = JSON.stringify(header);
       let columns = known.get(key);
       if (columns === undefined) {
-        const used = columnsInUse(context.kind, context.mapping, header, { isTable: false });
+        const used = match(header);
         const found: FoundHeader = { name, header, rows: 0, ...used };
-        context.onHeader?.(found);
         columns = { ...used, found, columnOf: columnNames(used) };
-        known.set(key, columns);
+        if (known.size < MOST_HEADERS) {
+          context.onHeader?.(found);
+          known.set(key, columns);
+        }
       }
       const { issues, pick, columnOf, found } = columns;
       found.rows += 1;
@@ -78,8 +97,15 @@ export function* readRecords(records: readonly Json[], name: string, context: Re
   yield* reader.end();
 }
 
-const hasDottedName = (record: Json): boolean =>
-  isJsonObject(record) && Object.keys(record).some((name) => name.includes('.'));
+/** The different names of the records; not all of them if they are too many. */
+function namesIn(records: readonly Json[]): Set<string> {
+  const names = new Set<string>();
+  for (const record of records) {
+    if (isJsonObject(record)) for (const name of Object.keys(record)) names.add(name);
+    if (names.size > MOST_COLUMNS) break;
+  }
+  return names;
+}
 
 /** The ERP's name of the column with a path. */
 export function columnNames({ reads }: Pick<FoundHeader, 'reads'>): (path: string) => string {
