@@ -1,9 +1,10 @@
 // A dropped file that would take all memory or time is rejected in clear words, and the process goes on meanwhile.
 
-import { readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { unzipSync, zipSync } from 'fflate';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -30,6 +31,7 @@ import { drain, ZONE } from './erp-benches.ts';
 import { workbookOf } from './erp-workbook.ts';
 
 const MEGABYTE = 1024 * 1024;
+const READER = resolve('src/erp/files/drop-file-reader.ts');
 const HEADER = 'plan.external_code,plan.date_time_start,plan.date_time_end,point.name,point.address';
 
 const TOO_MANY_COLUMNS = 'has more than 1000 columns; remove those that are not needed';
@@ -122,6 +124,27 @@ describe('a workbook', () => {
       ]);
       // In the same process, there are a few until the parser begins.
       expect(answered).toBeGreaterThan(50);
+    });
+
+    test('is read no further once the daemon was killed', async () => {
+      const file = { path: join(folder, 'a.xlsx'), name: 'a.xlsx', size: 1 };
+      const context = {
+        kind: 'route_plans',
+        zone: ZONE,
+        reuseCodes: false,
+        mapping: prepareMapping('route_plans', {}),
+      };
+      const script = `const { readFileInLimits } = await import(${JSON.stringify(READER)});
+        for await (const _ of readFileInLimits(${JSON.stringify(file)}, ${JSON.stringify(context)}));`;
+      const daemon = spawn(process.execPath, ['--input-type=module', '-e', script]);
+      onTestFinished(() => void daemon.kill('SIGKILL'));
+      const patient = { timeout: 60_000 };
+      await expect.poll(() => childrenOf(daemon.pid ?? 0), patient).toHaveLength(1);
+      const [reader = 0] = childrenOf(daemon.pid ?? 0);
+      // By then its modules are loaded, and the parser keeps it busy.
+      await expect.poll(() => cpuTicksOf(reader), patient).toBeGreaterThan(100);
+      daemon.kill('SIGKILL');
+      await expect.poll(() => cpuTicksOf(reader), patient).toBeUndefined();
     });
 
     test('is left alone when the run is stopped', async () => {
@@ -293,6 +316,15 @@ describe('a CSV file', () => {
   });
 });
 
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+
 /** The processes that read a dropped file for this one. */
-const readers = (): number[] =>
-  readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+const readers = (): number[] => childrenOf(process.pid);
+
+/** Hundredths of a second that the process has computed; undefined if it has ended. */
+function cpuTicksOf(pid: number): number | undefined {
+  if (!existsSync(`/proc/${pid}/stat`)) return undefined;
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ');
+  return fields[2] === 'Z' ? undefined : Number(fields[13]);
+}

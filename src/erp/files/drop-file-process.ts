@@ -1,6 +1,6 @@
 // The child process that reads one dropped file (drop-file-reader.ts). It sends nothing before it has read the file to its
 // end, so that a file beyond the limits gives no item. Then it sends one bounded chunk per request.
-
+import { Worker } from 'node:worker_threads';
 import { inSizeLimit } from '../items/item.ts';
 import type { FoundHeader } from '../source.ts';
 import { readDropFile } from './drop-file.ts';
@@ -13,6 +13,9 @@ let chunks: string[][] = [];
 
 process.on('message', async (request: ReaderRequest) => process.send?.(await responseTo(request)));
 process.on('disconnect', () => process.exit());
+// A busy parser keeps this thread from noticing that the daemon was killed.
+const WATCH = `setInterval(() => process.ppid === ${process.argv[2]} || process.kill(process.pid, 'SIGKILL'), 1_000)`;
+new Worker(WATCH, { eval: true }).unref();
 // Ctrl-C reaches every process of a terminal, but only the parent decides when the read ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 

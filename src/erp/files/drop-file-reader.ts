@@ -90,7 +90,7 @@ async function* readInProcess(first: FileRequest, limits: ReadingLimits, signal?
 }
 
 const startReader = ({ heapMb }: ReadingLimits): ChildProcess =>
-  fork(PROCESS, {
+  fork(PROCESS, [String(process.pid)], {
     execArgv: [`--max-old-space-size=${heapMb}`],
     // Passes none of the secrets in the environment.
     env: { NODE_COMPILE_CACHE: getCompileCacheDir() },
