@@ -174,7 +174,11 @@ describe('sql', () => {
     expect(await database('entregas').distinct('situacao', 'motivo')).toEqual([
       { situacao: 'confirmed', motivo: 'ok 1' },
     ]);
-    await erp.returnExecutions([stopOutcome('V1', 'A', 'E')]);
+    const unknownStop = erp.returnExecutions(['X', 'A'].map((point) => stopOutcome('V1', point, 'E')));
+    await expect(unknownStop).rejects.toMatchObject({
+      code: 'erp_nothing_changed',
+      message: expect.stringContaining('a stop (return)'),
+    });
     expect(await database('entregas').pluck('situacao')).toEqual(['E', 'confirmed']);
     await database.destroy();
   });

@@ -188,6 +188,6 @@ describe.skipIf(!hasMariadb)('sql on MariaDB', () => {
       [1, 'erp_nothing_changed'],
     ]);
     expect(await states()).toEqual(['confirmed', 'confirmed', null]);
-    await open({ acknowledge: ACKNOWLEDGE, mayChangeNothing: true }).acknowledge([outcome('9')]);
+    await open({ acknowledge: ACKNOWLEDGE, acknowledgeMayChangeNothing: true }).acknowledge([outcome('9')]);
   });
 });

@@ -60,12 +60,12 @@ describe('an ERP whose statement finds no row', () => {
   });
 
   it('is left alone if its feed says that no row has to change', async () => {
-    const { first } = await pushed({ mayChangeNothing: true });
+    const { first } = await pushed({ acknowledgeMayChangeNothing: true });
     expect(first).toMatchObject({ status: 'ok', sent: 1 });
   });
 
   it('is notified again when a person asks for it', async () => {
-    const { erp, place } = await pushed({ mayChangeNothing: true });
+    const { erp, place } = await pushed({ acknowledgeMayChangeNothing: true });
     await erp.database('item').update({ code: 'Shop' });
     expect(await place.run(JOB)).toMatchObject({ status: 'ok' });
     expect(await erp.database('item').pluck('state')).toEqual([null]);

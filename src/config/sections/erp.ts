@@ -121,12 +121,17 @@ const sql = z
       .boolean()
       .default(false)
       .describe('An acknowledgement that changes no row counts as made (default false: it is repeated and reported).'),
+    return_may_change_nothing: z
+      .boolean()
+      .default(false)
+      .describe('A return that changes no row counts as made (default false: it is repeated and reported).'),
     ...shared,
   })
-  .transform(({ timeout, acknowledge_may_change_nothing, ...same }) => ({
+  .transform(({ timeout, acknowledge_may_change_nothing, return_may_change_nothing, ...same }) => ({
     ...same,
     timeoutMs: timeout,
-    mayChangeNothing: acknowledge_may_change_nothing,
+    acknowledgeMayChangeNothing: acknowledge_may_change_nothing,
+    returnMayChangeNothing: return_may_change_nothing,
   }));
 
 const http = z

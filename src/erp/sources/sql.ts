@@ -20,8 +20,9 @@ export interface SqlSettings extends DatabaseSettings, FeedFormats {
   query: string;
   acknowledge?: string | undefined;
   return?: string | undefined;
-  /** An acknowledgement that changes no row counts as made. */
-  mayChangeNothing?: boolean | undefined;
+  /** A statement that changes no row counts as made. */
+  acknowledgeMayChangeNothing?: boolean | undefined;
+  returnMayChangeNothing?: boolean | undefined;
 }
 
 export function openSql(settings: SqlSettings, { kind, zone, reuseCodes, onHeader }: SourceContext): ErpSource {
@@ -46,16 +47,8 @@ export function openSql(settings: SqlSettings, { kind, zone, reuseCodes, onHeade
 
   return {
     read: (signal) => inBatches(kind, readings(signal), reader),
-    async acknowledge(outcomes) {
-      const isChecked = settings.mayChangeNothing !== true && countsRows(settings.acknowledge ?? '');
-      await runEach(database, 'acknowledge', settings.acknowledge, outcomes.map(outcomeBindings), {
-        // The final state follows, and must change a row.
-        mayChangeNothing: ({ state }) => !isChecked || state === 'unknown',
-      });
-    },
-    async returnExecutions(stops) {
-      await runEach(database, 'return', settings.return, stops.map(stopBindings), { mayChangeNothing: () => true });
-    },
+    acknowledge: (outcomes) => runEach(database, settings, 'acknowledge', outcomes.map(outcomeBindings)),
+    returnExecutions: (stops) => runEach(database, settings, 'return', stops.map(stopBindings)),
     tryStatements: (outcome, stop) =>
       tryEach(database, settings, { acknowledge: outcomeBindings(outcome), return: stopBindings(stop) }),
     async check() {
@@ -92,19 +85,16 @@ const MOST_DEADLOCKS = 5;
 /** After so many statements in a row that met a lock or a time limit, the rest is left to the next run. */
 const MOST_WAITS = 5;
 
-interface StatementRule {
-  mayChangeNothing(bindings: Bindings): boolean;
-}
-
 /** Runs the statement once for each entry. A failed entry does not stop the others; an unreachable database does. */
 async function runEach(
   database: Database,
+  settings: SqlSettings,
   setting: 'acknowledge' | 'return',
-  statement: string | undefined,
   all: readonly Bindings[],
-  { mayChangeNothing }: StatementRule,
 ): Promise<void> {
+  const statement = settings[setting];
   if (statement === undefined || all.length === 0) return;
+  const mustChange = settings[`${setting}MayChangeNothing`] !== true && countsRows(statement);
   const failures = new Map<number, RoadbookError>();
   let session: Session | undefined;
   let waits = 0;
@@ -114,7 +104,8 @@ async function runEach(
       if (outage !== undefined) throw outage;
       session ??= await database.open();
       const changed = await runPastDeadlocks(session, statement, bindings);
-      if (changed === 0 && !mayChangeNothing(bindings)) throw nothingChanged();
+      // The final state follows an unknown one, and must change a row.
+      if (changed === 0 && mustChange && bindings.state !== 'unknown') throw nothingChanged(setting);
       waits = 0;
     } catch (thrown) {
       const failure = sqlFailure(thrown, setting);
@@ -173,14 +164,19 @@ async function tryEach(
   return tried;
 }
 
-const nothingChanged = (): Skippable =>
-  new Skippable(
-    "The statement of the feed found no row of the ERP for an item (acknowledge), so the ERP doesn't know its outcome",
+const nothingChanged = (setting: 'acknowledge' | 'return'): Skippable => {
+  const [what, row] =
+    setting === 'acknowledge'
+      ? ['an item', ':external_code also when it has run before; npx roadbook outbox list shows the items']
+      : ['a stop', ':plan_external_code and :point_external_code also when it has run before'];
+  return new Skippable(
+    `The statement of the feed found no row of the ERP for ${what} (${setting}), so the ERP doesn't know its outcome`,
     {
       code: 'erp_nothing_changed',
-      hint: 'Make its condition match the row of :external_code also when it has run before; npx roadbook outbox list shows the items. If changing no row is right, set acknowledge_may_change_nothing of the feed.',
+      hint: `Make its condition match the row of ${row}. If changing no row is right, set ${setting}_may_change_nothing of the feed.`,
     },
   );
+};
 
 function outcomeBindings(outcome: ItemOutcome): Bindings {
   const { reasons, ...bindings } = reportedOutcome(outcome);
