@@ -60,13 +60,18 @@ describe.skipIf(!hasMariadb)('sql on MariaDB', () => {
     return [...(thrown as NotifiedInPart).failures].map(([i, { code }]) => [i, code]);
   }
 
+  async function running(text: string): Promise<{ id: number }[]> {
+    const [found] = await erp.raw(
+      'select id from information_schema.processlist where info like ? and id <> connection_id()',
+      [text],
+    );
+    return found;
+  }
+
   /** Resolves once as many statements wait as `count` says; each query of the server is a step of the wait. */
   async function statementsLike(text: string, count = 1): Promise<{ id: number }[]> {
     for (;;) {
-      const [found] = await erp.raw(
-        'select id from information_schema.processlist where info like ? and id <> connection_id()',
-        [text],
-      );
+      const found = await running(text);
       if (found.length >= count) return found;
     }
   }
@@ -136,6 +141,7 @@ describe.skipIf(!hasMariadb)('sql on MariaDB', () => {
     await statementsLike('select number, %sleep(59)%');
     stop.abort(new Error('stopped'));
     await expect(reading).rejects.toThrow('stopped');
+    await expect.poll(() => running('select number, %sleep(59)%'), { timeout: 15_000 }).toEqual([]);
   });
 
   test('acknowledges what comes after a locked row, and the row itself once it is free', async () => {

@@ -37,7 +37,7 @@ export interface SqlClient {
     knex: Knex.Client,
   ): Promise<number | undefined>;
   /** Ends the connection at once, also if the server does not answer. */
-  cut(connection: Connection): void;
+  cut(connection: Connection, knex: Knex.Client): void;
 }
 
 /** Rows that a client fetches at a time. */

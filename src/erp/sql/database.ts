@@ -139,13 +139,13 @@ async function openSession(
   let connection: Connection;
   const cut = (): void => {
     guard.release();
-    client.cut(connection);
+    client.cut(connection, knexClient);
   };
   try {
     connection = await guard.wait(connecting, limits.connectMs, 'CONNECT_TIMEOUT');
   } catch (error) {
     guard.release();
-    connecting.then(client.cut).catch(() => undefined);
+    connecting.then((late) => client.cut(late, knexClient)).catch(() => undefined);
     throw error;
   }
   guard.watch(connection);

@@ -1,9 +1,10 @@
 // MySQL and MariaDB. DATETIME and DATE have no zone and stay text. A TIMESTAMP is an instant, which the server shows in the
 // zone of the session; it is read in that zone, and the session is left alone: `now()` in the query of a feed depends on it.
+import type { Knex } from 'knex';
 import { Temporal } from 'temporal-polyfill';
 import { zonedMoment } from '../items/moments.ts';
 import { unreadableCell } from '../rows/cell-values.ts';
-import { batchesOf, type SqlClient, type SqlResult } from './client.ts';
+import { batchesOf, type Connection, type SqlClient, type SqlResult } from './client.ts';
 
 /** The driver's numbers of types. */
 const TIMESTAMP = 7;
@@ -60,8 +61,21 @@ export const mysql: SqlClient = {
     const [result] = await connection.promise().execute(sql, bindings);
     return result.affectedRows;
   },
-  cut: (connection) => connection.destroy(),
+  cut(connection, knex) {
+    connection.destroy();
+    endStatement(connection.threadId, knex).catch(() => undefined);
+  },
 };
+
+/** The server notices a closed connection only when it sends rows; until then it would go on with the statement. */
+async function endStatement(threadId: number, knex: Knex.Client): Promise<void> {
+  const other: Connection = await knex.acquireRawConnection();
+  try {
+    await other.promise().query(`kill query ${threadId}`);
+  } finally {
+    other.destroy();
+  }
+}
 
 /** The IANA zone or offset of the session; undefined if the server has only an abbreviation of another zone. */
 export function sessionZone({ name, system, minutes }: SessionZone, configured: string): string | undefined {
