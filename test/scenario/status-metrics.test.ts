@@ -4,6 +4,7 @@ import { loadJobs } from '../../src/app/app.ts';
 import type { NamedJob } from '../../src/sync/job.ts';
 import { runJob } from '../../src/sync/run.ts';
 import { createRunTotals } from '../../src/sync/run-totals.ts';
+import { pauseJob } from '../../src/warehouse/control/job-controls.ts';
 import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
 import { tables } from '../../src/warehouse/schema/catalog.ts';
 import { entryIn } from '../support/outbox-samples.ts';
@@ -39,9 +40,22 @@ describe('/metrics', () => {
     expect(figure(families, 'freshness_seconds', { table: 'vehicle' })).toBe(60);
     expect(figure(families, 'last_success_timestamp_seconds', { job_name })).toBe(Date.parse(run.finished_at) / 1_000);
     expect(figure(families, 'last_success_timestamp_seconds', { job_name: 'pull-events' })).toBeUndefined();
+    expect(figure(families, 'drift_limit')).toBe(0.001);
     expect(figure(families, 'push_unknown')).toBe(0);
     expect(figure(families, 'runs_total', { job_name, status: 'ok' })).toBe(1);
     expect(figure(families, 'rows_written_total', { job_name })).toBe(run.inserted);
+  });
+
+  it('keeps the tick at which a success was due, however long ago', async () => {
+    place = await makeStatusPlace();
+    await place.rig.run('pull-vehicles');
+    await place.rig.clock.advance(2 * 86_400_000);
+    const due = async (job_name: string) => figure(await scrape(), 'success_due_timestamp_seconds', { job_name });
+    // Every six hours in São Paulo; the rig begins at 12:00 there.
+    expect(await due('pull-vehicles')).toBe(Date.parse('2026-03-10T21:00:00Z') / 1_000);
+    expect(await due('pull-events')).toBeUndefined();
+    await pauseJob(place.rig.engine, 'pull-vehicles', '2026-03-12T15:00:00.000Z');
+    expect(await due('pull-vehicles')).toBeUndefined();
   });
 
   it('shows how many entries of the outbox need a person', async () => {

@@ -157,7 +157,14 @@ describe('the health of all', () => {
 describe('the reasons for the health', () => {
   const job = (name: string, change: Partial<JobStatus> = {}): JobStatus => ({
     ...{ name, enabled: true, paused: false, schedule: '* * * * *', timezone: 'UTC', health: 'ok' },
-    ...{ last_run: null, last_success_at: null, next_tick_at: null, failing_since: null, failures_in_a_row: 0 },
+    ...{
+      last_run: null,
+      last_success_at: null,
+      next_tick_at: null,
+      success_due_at: null,
+      failing_since: null,
+      failures_in_a_row: 0,
+    },
     retry: null,
     ...change,
   });

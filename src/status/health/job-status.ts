@@ -37,6 +37,8 @@ export interface JobStatus {
   last_run: ShownRun | null;
   last_success_at: string | null;
   next_tick_at: string | null;
+  /** The first tick after the last success and the last edit of the schedule; null if the job is paused or not known to run. */
+  success_due_at: string | null;
   /** The next try of a run that failed for a passing reason; null if there is none. */
   retry: PendingRetry | null;
   /** Start of the first failed run since the last success; null if the last run succeeded. */
@@ -57,6 +59,9 @@ async function jobStatus(name: string, paused: boolean, dependencies: JobStatusD
   const { last, finished, lastSuccessAt } = await jobHistory(engine, name, clock.now());
   const cron = { cron: schedule, timezone };
   const next = enabled && !paused ? nextTick(cron, clock.now()) : undefined;
+  const scheduledSinceMs = instantMs(scheduledSince(dependencies, name, cron));
+  const sinceMs = Math.max(...[instantMs(lastSuccessAt), scheduledSinceMs].filter((ms) => ms !== undefined));
+  const due = next === undefined || sinceMs === Number.NEGATIVE_INFINITY ? undefined : nextTick(cron, sinceMs);
   const streak = await failureStreak(engine, name, lastSuccessAt);
   return {
     name,
@@ -76,12 +81,13 @@ async function jobStatus(name: string, paused: boolean, dependencies: JobStatusD
       },
       lastStartMs: instantMs(last?.started_at),
       lastEndMs: instantMs(last?.finished_at),
-      scheduledSinceMs: instantMs(scheduledSince(dependencies, name, cron)),
+      scheduledSinceMs,
       nowMs: clock.now(),
     }),
     last_run: last === undefined ? null : shownRun(last),
     last_success_at: lastSuccessAt,
     next_tick_at: next === undefined ? null : isoInstant(next),
+    success_due_at: due === undefined ? null : isoInstant(due),
     retry: next === undefined || last === undefined ? null : retryOf(last),
     ...streak,
   };

@@ -98,9 +98,15 @@ export function currentDrift(
 }
 
 /** The tables with more differing rows in their final days than the configuration allows. */
-export function driftAboveLimit(verification: readonly TableDrift[], { jobs }: Pick<Config, 'jobs'>): TableDrift[] {
+export function driftAboveLimit(verification: readonly TableDrift[], config: Pick<Config, 'jobs'>): TableDrift[] {
+  const limit = driftLimit(config);
+  return limit === null ? [] : verification.filter(({ drift_ratio }) => drift_ratio > limit);
+}
+
+/** Null if no job verifies. */
+export function driftLimit({ jobs }: Pick<Config, 'jobs'>): number | null {
   const limit = jobs[VERIFY_JOB]?.options.drift_limit;
-  return typeof limit === 'number' ? verification.filter(({ drift_ratio }) => drift_ratio > limit) : [];
+  return typeof limit === 'number' ? limit : null;
 }
 
 /** What the health depends on, without the tables: for the document and for alerts. */

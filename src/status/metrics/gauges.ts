@@ -12,6 +12,7 @@ export interface GaugeFacts extends StatusFacts {
   leasesHeld: number;
   /** Null if the disk cannot be checked. */
   diskFreeBytes: number | null;
+  driftLimit: number | null;
   nowMs: number;
 }
 
@@ -95,6 +96,11 @@ export const GAUGES: readonly GaugeDeclaration[] = [
   }),
   perJob('next_tick_timestamp_seconds', 'When the job is due next.', (job) => seconds(job.next_tick_at)),
   perJob(
+    'success_due_timestamp_seconds',
+    'First tick after the last success: once it has passed, a success is due. Absent while the job is paused.',
+    (job) => seconds(job.success_due_at),
+  ),
+  perJob(
     'retry_timestamp_seconds',
     'When the last run is tried again because its failure may pass; absent if it is not.',
     ({ retry }) => seconds(retry?.at),
@@ -113,6 +119,7 @@ export const GAUGES: readonly GaugeDeclaration[] = [
     labels: ['table'],
     values: ({ document }) => document.verification.map(({ table, drift_ratio }) => [[table], drift_ratio]),
   },
+  single('drift_limit', 'Drift ratio above which the health is late.', (facts) => facts.driftLimit),
   perTable('table_rows', 'Rows in the table.', ({ rows }) => rows),
   ...OUTBOX_STATES.map((state) =>
     single(`push_${state}`, `Outbox entries in the state ${state}.`, ({ document }) => document.outbox[state]),

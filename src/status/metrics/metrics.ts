@@ -4,7 +4,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { RunCounts } from '../../core/glossary.ts';
 import { readLeases } from '../../warehouse/control/leases.ts';
 import { freeDisk } from '../health/readiness.ts';
-import type { StatusFacts } from '../health/status-document.ts';
+import { driftLimit, type StatusFacts } from '../health/status-document.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { singleFlight } from '../server/single-flight.ts';
 import { GAUGES, type GaugeFacts } from './gauges.ts';
@@ -23,7 +23,7 @@ export function createMetrics(dependencies: MetricsDependencies, facts: () => Pr
   for (const name of MISNAMED) registry.removeSingleMetric(`roadbook_nodejs_${name}`);
   const updateGauges = registerGauges(registry);
   const updateCounters = runCounters(registry, dependencies);
-  const { version, clock, engine } = dependencies;
+  const { version, clock, engine, running } = dependencies;
   return {
     contentType: registry.contentType,
     // Concurrent scrapes share one result: otherwise one would reset the gauges that the other fills.
@@ -33,7 +33,9 @@ export function createMetrics(dependencies: MetricsDependencies, facts: () => Pr
         ({ bytes }) => bytes,
         () => null,
       );
-      updateGauges({ ...(await facts()), version, leasesHeld, diskFreeBytes, nowMs: clock.now() });
+      const limit = driftLimit(running().config);
+      const shared = await facts();
+      updateGauges({ ...shared, version, leasesHeld, diskFreeBytes, driftLimit: limit, nowMs: clock.now() });
       updateCounters();
       return registry.metrics();
     }),
