@@ -264,7 +264,7 @@ async function loadPrettifier(): Promise<(line: string) => string> {
 }
 
 function rejectIfRestartNeeded(running: LoadedConfig, next: LoadedConfig): void {
-  const need = lossOfParts(running.parts, next.parts) ?? restartNeeded(running.config, next.config);
+  const need = lossOfParts(running, next) ?? restartNeeded(running.config, next.config);
   if (need === undefined) return;
   const hint = 'undo this edit, or restart the daemon to apply the file as it is';
   throw new ConfigError([next.faultAt(need.path, need.message, hint)]);

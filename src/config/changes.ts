@@ -1,4 +1,5 @@
 // The settings that an edit changes, by their names in the file, and those that a running daemon cannot apply.
+import type { LoadedConfig } from './load.ts';
 import type { Config } from './schema.ts';
 
 /** Dotted names such as `service.password` or `jobs.pull-events`, in the order of the sections. */
@@ -14,22 +15,30 @@ export function configChanges(old: Config, next: Config): string[] {
   });
 }
 
-/** The parts whose loss ends a flow of data, or brings back defaults that nobody chose. */
-const isVital = (part: string): boolean => /^(?:service|warehouse)$|^(?:erp|jobs)\./.test(part);
+/** Sections, feeds and jobs: their loss ends a flow of data, or brings back defaults that nobody chose. */
+const isVital = (part: string): boolean => /^(?:(?:erp|jobs)\.)?[^.]+$/.test(part);
 const MOST_NAMED = 3;
 
+type FileParts = Pick<LoadedConfig, 'text' | 'parts' | 'lastPart'>;
+
 /**
- * The loss of a feed, a job, the service or the warehouse needs a restart: a file that was cut while it was copied or saved
- * looks just like that. Undefined if the file still has them all.
+ * A file that was cut while it was copied or saved has lost its end, and may be valid: a job that is switched off there would
+ * be on. The loss of a section, a feed, a job or the last line needs a restart. Undefined if the file still has them all.
  */
-export function lossOfParts(old: ReadonlySet<string>, next: ReadonlySet<string>): Restart | undefined {
-  const lost = [...old].filter((part) => isVital(part) && !next.has(part));
+export function lossOfParts(old: FileParts, next: FileParts): Restart | undefined {
+  const gone = [...old.parts].filter((part) => (isVital(part) || part === old.lastPart) && !next.parts.has(part));
+  const lost = gone.filter((part) => !gone.some((around) => part.startsWith(`${around}.`)));
   const [first] = lost;
-  if (first === undefined) return undefined;
+  if (first === undefined) return isCut(old.text, next.text) ? CUT : undefined;
   const named = lost.slice(0, MOST_NAMED).map((part) => `\`${part}\``);
   const more = lost.length > MOST_NAMED ? ` and ${lost.length - MOST_NAMED} more` : '';
   return { path: first.split('.'), message: `the file no longer has ${named.join(', ')}${more}; restart to confirm` };
 }
+
+const CUT = { path: [], message: 'the file ends earlier than before, as if it had been cut; restart to confirm' };
+
+const isCut = (old: string, next: string): boolean =>
+  (old.endsWith('\n') && !next.endsWith('\n')) || (old.startsWith(next) && old.slice(next.length).trim() !== '');
 
 export interface Restart {
   path: string[];

@@ -1,7 +1,6 @@
 // Loads the configuration file: read, parse, expand references, check. The file is valid, or one error lists all faults.
 import { readFile, stat } from 'node:fs/promises';
 import type { LineCounter } from 'yaml';
-import { isJsonObject } from '../core/glossary.ts';
 import type { Path } from '../core/schema-place.ts';
 import { pathText } from '../core/text/zod-words.ts';
 import { checkTolerantly, checkTree, offsetOf } from './check.ts';
@@ -19,8 +18,11 @@ export interface LoadedConfig {
   secrets: string[];
   /** The faults of a file loaded tolerantly; null if it is valid. */
   error: ConfigError | null;
-  /** What the file itself lists: sections, feeds and jobs, for example `service`, `erp.agents`, `jobs.pull-events`. */
+  text: string;
+  /** Every key of the file, for example `service`, `erp.agents`, `jobs.pull-events`. */
   parts: ReadonlySet<string>;
+  /** The last key or item that begins a line. */
+  lastPart: string;
   /** A fault at the position of a key of this file. */
   faultAt(path: Path, message: string, hint: string): Fault;
 }
@@ -55,24 +57,22 @@ export function parseConfig(
   const mayTolerate = tolerant && tree.isComplete && all.every(({ path }) => path[0] !== 'warehouse');
   const usable = error === null ? config : mayTolerate ? checkTolerantly(configSchema(dependencies), tree) : undefined;
   if (usable === undefined) throw error;
-  const parts = partsOf(tree.value);
+  const parts = [...tree.places].map(([path, { key, value }]) => ({ name: partName(path), at: key ?? value }));
+  const names = new Set(parts.map(({ name }) => name));
   return {
     file,
-    config: { ...usable, jobs: withListed(usable.jobs, parts) },
+    config: { ...usable, jobs: withListed(usable.jobs, names) },
     error,
     secrets: secretsOf(tree, usable),
-    parts,
+    text,
+    parts: names,
+    lastPart: parts.findLast(({ at }) => /^[ -]*$/.test(text.slice(text.lastIndexOf('\n', at) + 1, at)))?.name ?? '',
     faultAt: (path, message, hint) =>
       faultIn(file, lines)({ offset: offsetOf(path, tree.places), path, message, hint }),
   };
 }
 
-function partsOf(file: unknown): Set<string> {
-  const keysOf = (value: unknown): string[] => (isJsonObject(value) ? Object.keys(value) : []);
-  const inner = (section: string): string[] =>
-    keysOf(isJsonObject(file) ? file[section] : undefined).map((key) => `${section}.${key}`);
-  return new Set([...keysOf(file), ...inner('erp'), ...inner('jobs')]);
-}
+const partName = (path: string): string => (JSON.parse(path) as string[]).join('.');
 
 const withListed = (jobs: Config['jobs'], parts: ReadonlySet<string>): Config['jobs'] =>
   Object.fromEntries(

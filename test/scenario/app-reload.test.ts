@@ -93,15 +93,32 @@ it('keeps everything when an edit is invalid', async () => {
   await app.during(ask);
 });
 
-it('rejects a file that lost a feed, a job or its service, wherever it was cut', async () => {
-  const jobs = 'jobs:\n  pull-vehicles: { schedule: "0 5 * * *" }\n  pull-drivers: { enabled: false }\n';
-  await edit({ rest: jobs });
-  const lines = config({ rest: jobs }).trimEnd().split('\n');
-  for (let kept = 0; kept < lines.length; kept++) {
-    writeFileSync(file(), lines.slice(0, kept).join('\n'));
-    await expect(app.reload(), `${kept} lines`).rejects.toThrow(/no longer has .*restart to confirm/);
+it('rejects a file that was cut, wherever, also if it was edited before', async () => {
+  const rest = `alerts: { webhook: "http://127.0.0.1:1/" }
+stops: { late_after: 10m }
+jobs:
+  pull-vehicles: { schedule: "0 5 * * *" }
+  pull-drivers:
+    schedule: "0 5 * * *"
+    enabled: false
+`;
+  await edit({ rest });
+  const { loaded } = app;
+  for (const text of [config({ rest }), config({ rest, service: ', timeout: 30s' })]) {
+    // After each line, and anywhere in the last two.
+    const cuts = Array.from(text, (_, at) => at).filter((at) => text[at - 1] === '\n' || at > text.length - 50);
+    for (const kept of [0, ...cuts]) {
+      writeFileSync(file(), text.slice(0, kept));
+      await expect(app.reload(), text.slice(0, kept)).rejects.toMatchObject({ code: 'config_invalid' });
+    }
   }
-  expect(await edit({ rest: `${jobs.replace('false', 'true')}  pull-events: {}\n` })).toEqual([
+  expect(app.loaded).toBe(loaded);
+  const without = (line: RegExp) => edit({ rest: rest.replace(line, '') });
+  await expect(without(/stops.*\n/)).rejects.toThrow('no longer has `stops`; restart to confirm');
+  await expect(without(/ {2}pull-vehicles.*\n/)).rejects.toThrow(
+    'no longer has `jobs.pull-vehicles`; restart to confirm',
+  );
+  expect(await edit({ rest: `${rest.replace('false', 'true')}  pull-events: {}\n` })).toEqual([
     'jobs.pull-drivers',
     'jobs.pull-events',
   ]);

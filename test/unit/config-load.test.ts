@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { lossOfParts } from '../../src/config/changes.ts';
 import { readDotenv } from '../../src/config/dotenv.ts';
 import { ConfigError } from '../../src/config/faults.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -223,5 +224,27 @@ describe('files', () => {
     expect(readDotenv(dir)).toEqual({});
     put('.env', '# comment\nROADBOOK_PASSWORD="a b"\nEMPTY=\n');
     expect(readDotenv(dir)).toEqual({ ROADBOOK_PASSWORD: 'a b', EMPTY: '' });
+  });
+});
+
+describe('an edit of the end of the file', () => {
+  const events = (rest: string): string => `jobs:\n  pull-events:\n    ${rest}`;
+  const cut = 'the file ends earlier than before, as if it had been cut; restart to confirm';
+  test.each([
+    [
+      'categories:\n      - 1\n      - 2\n',
+      'categories:\n      - 1\n',
+      /no longer has `jobs.pull-events.categories.1`/,
+    ],
+    ['strict: true\n    batch: 100\n', 'strict: false\n', /no longer has `jobs.pull-events.batch`/],
+    ['batch: 100\n', 'batch: 10', cut],
+    ['batch: 100', 'batch: 10', cut],
+    ['batch: 100\n', 'batch: 10\n', undefined],
+    ['batch: 100 # a day\n\n', 'batch: 100 # a day\n', undefined],
+    ['{ strict: true, batch: 100 }\n', '{ strict: true }\n', undefined],
+  ])('%j to %j', (before, after, expected) => {
+    const message = lossOfParts(parse(events(before)), parse(events(after)))?.message;
+    if (expected === undefined) expect(message).toBeUndefined();
+    else expect(message).toMatch(expected);
   });
 });
