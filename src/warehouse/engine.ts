@@ -123,8 +123,8 @@ export interface Engine extends Ddl {
   readonly name: string;
   /** Where a queue shared by several processes is stored; absent if the engine cannot hold one. */
   readonly queueHome?: QueueHome;
-  /** Sets the time zone of `_day` for the rows that are encoded from now on. */
-  useLocalDays(dayOf: DayOf): void;
+  /** Reads the stored time zone, so that rows are encoded with its days. A load uses the one stored by then in any case. */
+  useStoredDays(): Promise<unknown>;
   /** Encodes rows before the transaction begins, to keep it short. The caller may drop `rows` afterwards. */
   encodeRows(table: Table, rows: readonly Row[]): EncodedRows;
   /** Runs one transaction. Writes run one after another, short ones before waiting long ones. See WriteOptions. */

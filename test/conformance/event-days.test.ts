@@ -80,6 +80,15 @@ describe.each(engineCases)('the days of events on $name', (engineCase) => {
     expect(await figures(engine)).toMatchObject([{ day: '2026-03-10', events: 2 }]);
   });
 
+  it('are of the stored time zone, also if the process that loads them still has the one before', async () => {
+    const place = await openViews(engineCase);
+    await load(place, '12', rowOf(1, '03-10T16:00'));
+    await fillLocalTime(await place.open(), 'Asia/Tokyo', NOW);
+    await load(place, '13', rowOf(2, '03-10T16:00'));
+    expect(await figures(place.engine)).toMatchObject([{ day: '2026-03-11', events: 2 }]);
+    expect(await figures(place.engine)).toEqual(await counted(place.engine));
+  });
+
   it('are filled in for rows of a version that did not store the day', async () => {
     const place = await openViews(engineCase);
     const { engine } = place;

@@ -15,6 +15,8 @@ type Fields = Record<string, unknown>;
 
 export interface ViewPlace {
   engine: Engine;
+  /** The engine of another process on the same warehouse. */
+  open(): Promise<Engine>;
   load(table: Table, records: Fields[], at?: string): Promise<void>;
   /** Rows as they are, for control tables. */
   insert(table: string, rows: Fields[]): Promise<void>;
@@ -53,6 +55,11 @@ export async function openViews(engineCase: EngineCase, zone = 'America/Sao_Paul
   });
   return {
     engine,
+    async open() {
+      const other = await place.open();
+      onTestFinished(() => other.close());
+      return other;
+    },
     async load(table, records, at = LOADED_AT) {
       const toRow = rowMapping(table);
       const rows = records.map((record) => {

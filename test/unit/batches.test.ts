@@ -10,7 +10,7 @@ import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 
 const open = (references: (row: Row) => void = () => undefined) =>
   createBatches({
-    engine: { encodeRows },
+    engine: { encodeRows: (table, rows) => encodeRows(table, rows, () => null) },
     privacy: createPrivacy({}, 'test'),
     references: (table) => (table === eventTable ? references : undefined),
   });

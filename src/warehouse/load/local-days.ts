@@ -1,9 +1,12 @@
 // The local day of each row, which a load stores in `_day`.
+import type { Knex } from 'knex';
+import { isoInstant } from '../../core/time/clock.ts';
+import { factIn } from '../control/learned-facts.ts';
 import type { DayOf, EncodedRows, Row, Scalar } from '../engine.ts';
 import { recordColumns, type Table } from '../schema/table.ts';
 
 /** Before the time zone is known. The days are filled in with the zone; see maintenance/local-time.ts. */
-export const noDay: DayOf = () => null;
+const noDay: DayOf = () => null;
 
 /** The day of each row; undefined if the table has no days. */
 export function daysOf(table: Table, rows: readonly Row[], dayOf: DayOf): Scalar[] | undefined {
@@ -16,13 +19,68 @@ export function daysOf(table: Table, rows: readonly Row[], dayOf: DayOf): Scalar
   });
 }
 
-/** Encodes the rows of a former time zone again: the zone may change between their reading and their load. */
-export const withDaysOf = <Rows extends EncodedRows>(
-  dayOf: DayOf,
-  table: Table,
-  encoded: readonly Rows[],
-  encode: (table: Table, rows: readonly Row[]) => Rows,
-): readonly Rows[] =>
-  table.dayOf.length === 0
-    ? encoded
-    : encoded.map((each) => (each.dayOf === dayOf ? each : encode(table, each.rows())));
+/** The fact that says which time zone the stored days are of. */
+export const LOCAL_TIME = 'local-time';
+
+/** Instants outside, from wrong clocks, have no day: an engine could not store it in some zones. */
+export const OLDEST_DAY = '0001-01-03T00:00:00.000Z';
+export const NEWEST_DAY = '9999-12-29T00:00:00.000Z';
+const DAY_MS = 86_400_000;
+
+interface Offset {
+  from_at: string;
+  to_at: string;
+  offset_seconds: number;
+}
+
+/**
+ * The local days by the time zone that the warehouse has, not by the configuration of this process: another process may
+ * already have changed both the zone and the stored days.
+ */
+export function storedDays() {
+  let known: { fact: string | undefined; dayOf: DayOf } = { fact: undefined, dayOf: noDay };
+  async function refresh(sql: Knex): Promise<DayOf> {
+    const fact = JSON.stringify(await factIn(sql, LOCAL_TIME));
+    if (fact === known.fact) return known.dayOf;
+    const offsets: Offset[] = await sql('time_zone_offset').orderBy('from_at');
+    known = { fact, dayOf: dayIn(offsets) };
+    return known.dayOf;
+  }
+  return {
+    dayOf: (): DayOf => known.dayOf,
+    refresh,
+    /** Encodes rows again whose days are of another time zone. `sql` is the transaction that loads them. */
+    async ofNow<Rows extends EncodedRows>(
+      sql: Knex,
+      table: Table,
+      encoded: readonly Rows[],
+      encode: (table: Table, rows: readonly Row[], dayOf: DayOf) => Rows,
+    ): Promise<readonly Rows[]> {
+      if (table.dayOf.length === 0) return encoded;
+      const dayOf = await refresh(sql);
+      return encoded.map((each) => (each.dayOf === dayOf ? each : encode(table, each.rows(), dayOf)));
+    },
+  };
+}
+
+export type StoredDays = ReturnType<typeof storedDays>;
+
+/** The local day of an instant. Instants of one day usually come together, so the bounds of the last day are kept. */
+function dayIn(offsets: readonly Offset[]): DayOf {
+  let last = { from: '', to: '', day: '' };
+  return (instant) => {
+    if (instant >= last.from && instant < last.to) return last.day;
+    if (instant < OLDEST_DAY || instant > NEWEST_DAY) return null;
+    const offset = offsets.findLast(({ from_at }) => from_at <= instant);
+    if (offset === undefined) return null;
+    const number = Math.floor((Date.parse(instant) + offset.offset_seconds * 1_000) / DAY_MS);
+    const begin = number * DAY_MS - offset.offset_seconds * 1_000;
+    const [from, to] = [isoInstant(begin), isoInstant(begin + DAY_MS)];
+    last = {
+      from: from > offset.from_at ? from : offset.from_at,
+      to: to < offset.to_at ? to : offset.to_at,
+      day: isoInstant(number * DAY_MS).slice(0, 10),
+    };
+    return last.day;
+  };
+}

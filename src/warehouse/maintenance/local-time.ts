@@ -7,13 +7,13 @@ import { Temporal } from 'temporal-polyfill';
 import { chunks } from '../../core/chunks.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { readFact, writeFact } from '../control/learned-facts.ts';
-import type { DayOf, Engine } from '../engine.ts';
+import type { Engine } from '../engine.ts';
 import { ALL_DAYS, hasDayFigures, writeEventDays } from '../load/event-days.ts';
+import { LOCAL_TIME, NEWEST_DAY, OLDEST_DAY } from '../load/local-days.ts';
 import { baseTables } from '../schema/catalog.ts';
 import { quote, type Table } from '../schema/table.ts';
 import { offsetAt } from '../views/shared/local-columns.ts';
 
-const FACT = 'local-time';
 /** Records may be older than the first computed offset and newer than the last. */
 const EVER_BEFORE = '0001-01-01T00:00:00.000Z';
 const EVER_AFTER = '9999-12-31T23:59:59.999Z';
@@ -28,14 +28,15 @@ const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Satur
 export async function fillLocalTime(engine: Engine, zone: string, nowMs: number): Promise<void> {
   const { year } = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(zone);
   const wanted = { zone, rules: process.versions.tz, year };
-  const known = await readFact(engine, FACT);
-  let offsets: Offset[] | undefined;
-  const offsetsOnce = (): Offset[] => (offsets ??= offsetsOf(zone, year));
-  engine.useLocalDays(dayIn(offsetsOnce));
-  const isKnown = isDeepStrictEqual(known, wanted);
+  const isKnown = isDeepStrictEqual(await readFact(engine, LOCAL_TIME), wanted);
   const undated = isKnown ? await tablesWithoutDays(engine) : datedTables;
-  if (isKnown && undated.length === 0) return;
-  const filled = { time_zone_offset: offsetsOnce(), local_day: daysOf(offsetsOnce(), year) };
+  if (!isKnown || undated.length > 0) await fill(engine, undated, wanted, nowMs);
+  await engine.useStoredDays();
+}
+
+async function fill(engine: Engine, undated: readonly Table[], wanted: LocalTime, nowMs: number): Promise<void> {
+  const offsets = offsetsOf(wanted.zone, wanted.year);
+  const filled = { time_zone_offset: offsets, local_day: daysOf(offsets, wanted.year) };
   await engine.write(async (tx) => {
     for (const [table, rows] of Object.entries(filled)) {
       await tx.sql(table).delete();
@@ -43,8 +44,14 @@ export async function fillLocalTime(engine: Engine, zone: string, nowMs: number)
     }
     for (const table of undated) await fillDays(engine, tx.sql, table);
     if (undated.some(hasDayFigures)) await writeEventDays(tx.sql, engine.dialect, ALL_DAYS);
-    await writeFact(tx, FACT, wanted, nowMs);
+    await writeFact(tx, LOCAL_TIME, wanted, nowMs);
   });
+}
+
+interface LocalTime {
+  zone: string;
+  rules: string | undefined;
+  year: number;
 }
 
 const datedTables = baseTables.filter(({ dayOf }) => dayOf.length > 0);
@@ -71,26 +78,6 @@ async function fillDays({ dialect }: Engine, sql: Knex, table: Table): Promise<v
   const day = `case when ${at} between '${OLDEST_DAY}' and '${NEWEST_DAY}' then ${dialect.localDay(at, offsetAt(at))} end`;
   await sql.raw(`update ${quote(table.name)} set _day = ${day} where _day is distinct from ${day}`);
 }
-
-/** The local day of an instant. Instants of one day usually come together, so the bounds of the last day are kept. */
-function dayIn(offsets: () => readonly Offset[]): DayOf {
-  let last = { from: '', to: '', day: '' };
-  return (instant) => {
-    if (instant >= last.from && instant < last.to) return last.day;
-    if (instant < OLDEST_DAY || instant > NEWEST_DAY) return null;
-    const { from_at, to_at, offset_seconds } = offsets().findLast((each) => each.from_at <= instant) ?? UTC;
-    const number = Math.floor((Date.parse(instant) + offset_seconds * 1_000) / DAY_MS);
-    const begin = number * DAY_MS - offset_seconds * 1_000;
-    const [from, to] = [isoInstant(begin), isoInstant(begin + DAY_MS)];
-    last = { from: from > from_at ? from : from_at, to: to < to_at ? to : to_at, day: dateText(number) };
-    return last.day;
-  };
-}
-
-/** Instants outside, from wrong clocks, have no day: an engine could not store it in some zones. */
-const OLDEST_DAY = '0001-01-03T00:00:00.000Z';
-const NEWEST_DAY = '9999-12-29T00:00:00.000Z';
-const UTC = { from_at: EVER_BEFORE, to_at: EVER_AFTER, offset_seconds: 0 };
 
 interface Offset {
   from_at: string;

@@ -6,18 +6,9 @@ import type { Knex } from 'knex';
 import PQueue from 'p-queue';
 import { z } from 'zod';
 import { Fatal } from '../../../core/errors.ts';
-import type {
-  DayOf,
-  Engine,
-  EngineKind,
-  LoadCounts,
-  LoadMetadata,
-  Row,
-  StoreOptions,
-  Transaction,
-} from '../../engine.ts';
+import type { Engine, EngineKind, LoadCounts, LoadMetadata, StoreOptions, Transaction } from '../../engine.ts';
 import { dayFigures } from '../../load/event-days.ts';
-import { noDay, withDaysOf } from '../../load/local-days.ts';
+import { type StoredDays, storedDays } from '../../load/local-days.ts';
 import { tables } from '../../schema/catalog.ts';
 import { quote, type Table } from '../../schema/table.ts';
 import { rowsText, storeStatement } from '../store-statement.ts';
@@ -86,7 +77,7 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<typeof T
   const writer = connectWriter(settings, 1, watch);
   const loaders = connectWriter(settings, LOADERS, watch);
   const reader = connectReaders(settings, READERS, watch);
-  let dayOf = noDay;
+  const days = storedDays();
   const writes = new PQueue({ concurrency: 1 });
   const loads = new PQueue({ concurrency: LOADERS });
   /** A pool must not be destroyed under a read, which would then wait forever for a connection. */
@@ -107,7 +98,7 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<typeof T
         await lockForWrite(sql, locked);
         isBegun = true;
         holders.stop();
-        return work(await transactionOn(sql, dayOf));
+        return work(await transactionOn(sql, days));
       });
     const attempts = () => retryLostSession(attempt, () => !isBegun);
     const holders = watchHolders(besideWriter, schema, { afterMs: (lockMs - stalledMs) / 2, stalledMs });
@@ -140,10 +131,8 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<typeof T
       isMade: () => reading(() => hasSchema(reader, queueSchema(schema))),
     },
     ...postgresDdl(schema),
-    useLocalDays(days) {
-      dayOf = days;
-    },
-    encodeRows: (table, rows) => encodeRows(table, rows, dayOf),
+    useStoredDays: () => reading(() => days.refresh(reader)),
+    encodeRows: (table, rows) => encodeRows(table, rows, days.dayOf()),
     write,
     shortTransaction: (work) =>
       reads.add(() =>
@@ -211,17 +200,17 @@ interface Latest {
   latest: string | null;
 }
 
-async function transactionOn(sql: Knex.Transaction, dayOf: DayOf): Promise<Transaction> {
-  const encode = (table: Table, rows: readonly Row[]): CopyRows => encodeRows(table, rows, dayOf);
+async function transactionOn(sql: Knex.Transaction, days: StoredDays): Promise<Transaction> {
   const connection = (await sql.client.acquireConnection()) as PgConnection;
   const figures = dayFigures(sql, dialect);
-  const load = (table: Table, rows: readonly CopyRows[], metadata: LoadMetadata): Promise<LoadCounts> =>
-    figures.afterLoad(loadRows(connection, table, rows, metadata));
+  const load = async (table: Table, rows: readonly CopyRows[], metadata: LoadMetadata): Promise<LoadCounts> => {
+    const dated = await days.ofNow(sql, table, rows, encodeRows);
+    return figures.afterLoad(loadRows(connection, table, dated, metadata));
+  };
   return {
     sql,
-    load: (table, rows, metadata) => load(table, [encode(table, rows)], metadata),
-    loadEncoded: (table, encoded, metadata) =>
-      load(table, withDaysOf(dayOf, table, encoded as CopyRows[], encode), metadata),
+    load: (table, rows, metadata) => load(table, [encodeRows(table, rows, days.dayOf())], metadata),
+    loadEncoded: (table, encoded, metadata) => load(table, encoded as CopyRows[], metadata),
     store: (table, rows, options) => storeRows(sql, table, rows, options),
     hasPresent: (table, range) => hasPresentRows(connection, table, range),
     countPresent: (table, range) => countPresentRows(connection, table, range),

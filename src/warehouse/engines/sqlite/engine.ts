@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { Fatal } from '../../../core/errors.ts';
 import type { Engine, EngineFacts, EngineKind, Row, StoreOptions, Transaction } from '../../engine.ts';
 import { dayFigures } from '../../load/event-days.ts';
-import { noDay, withDaysOf } from '../../load/local-days.ts';
+import { storedDays } from '../../load/local-days.ts';
 import type { Table } from '../../schema/table.ts';
 import { rowsText, storableValue, storeStatement } from '../store-statement.ts';
 import { sqliteDdl } from './ddl.ts';
@@ -47,14 +47,16 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
   const turns = new PQueue({ concurrency: 1 });
   /** A pool must not be destroyed under a read, which would then wait forever for a connection. */
   const reads = new PQueue();
-  let dayOf = noDay;
-  const encode = (table: Table, rows: readonly Row[]): SqliteRows => encodeRows(table, rows, dayOf);
+  const days = storedDays();
+  const encode = (table: Table, rows: readonly Row[]): SqliteRows => encodeRows(table, rows, days.dayOf());
   const figures = dayFigures(writer, sqliteDdl.dialect);
   const tx: Transaction = {
     sql: writer,
-    load: (table, rows, metadata) => figures.afterLoad(load(writer, table, [encode(table, rows)], metadata)),
-    loadEncoded: (table, encoded, metadata) =>
-      figures.afterLoad(load(writer, table, withDaysOf(dayOf, table, encoded as SqliteRows[], encode), metadata)),
+    load: (table, rows, metadata) => tx.loadEncoded(table, [encode(table, rows)], metadata),
+    loadEncoded: async (table, encoded, metadata) => {
+      const dated = await days.ofNow(writer, table, encoded as SqliteRows[], encodeRows);
+      return figures.afterLoad(load(writer, table, dated, metadata));
+    },
     store: (table, rows, options) => store(writer, table, rows, options),
     hasPresent: (table, range) => hasPresent(writer, table, range),
     countPresent: (table, range) => countPresent(writer, table, range),
@@ -73,9 +75,7 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
   return {
     name: 'sqlite',
     ...sqliteDdl,
-    useLocalDays(days) {
-      dayOf = days;
-    },
+    useStoredDays: () => reads.add(() => plainErrors(() => days.refresh(reader))),
     encodeRows: encode,
     // A heartbeat or a claim must not wait behind the loads of all workers.
     write: (work, { isLong = false } = {}) =>

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import type { Knex } from 'knex';
 import type { DayOf, EncodedRows, LoadMetadata, Row, RowRange, Scalar } from '../../engine.ts';
 import { eventDaysOf, hasDayFigures, type Loaded, unionOf } from '../../load/event-days.ts';
-import { daysOf, noDay } from '../../load/local-days.ts';
+import { daysOf } from '../../load/local-days.ts';
 import { StaleRead } from '../../load/stale-read.ts';
 import { quote, rowFields, type Table } from '../../schema/table.ts';
 import { countRows, rowBatches } from '../row-batches.ts';
@@ -16,7 +16,7 @@ export interface SqliteRows extends EncodedRows {
   readonly text: string;
 }
 
-export function encodeRows(table: Table, rows: readonly Row[], dayOf: DayOf = noDay): SqliteRows {
+export function encodeRows(table: Table, rows: readonly Row[], dayOf: DayOf): SqliteRows {
   const fields = rowFields(table);
   const reals = fields.flatMap(({ type }, position) => (type === 'real' ? [position] : []));
   const days = daysOf(table, rows, dayOf);
