@@ -1,6 +1,8 @@
 // Which days are final, by what was read and not by the rows of the day: the same on every engine.
 import { afterAll, describe, expect, it } from 'vitest';
 import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
+import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
+import { routePoint } from '../../src/warehouse/tables/route-point.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { engineCases } from '../support/engines.ts';
 import { stopPostgres } from '../support/postgres.ts';
@@ -68,6 +70,46 @@ describe.each(engineCases)('bi_day_status on $name', (engineCase) => {
     // Whatever the measured lag of the figures is: no run reads the day again.
     await cover('pull-daily-summaries', 'all', at(-10), at(-1));
     expect((await statusOf('daily_summary', [-3, -2])).map(([status]) => status)).toEqual(['final', 'provisional']);
+  });
+
+  it('is not final while a plan of the day, or of one of its stops, is still read again', async () => {
+    const { place, at, cover, statusOf } = await setUp();
+    await cover('pull-route-plans', 'plans', at(-20), at(0));
+    const plan = (id: number, days: number, status: string | null) => ({ id, status, date_time_start: at(days, 8) });
+    const stop = (id: number, route_plan_id: number, days: number) => ({
+      id,
+      route_plan_id,
+      time_scheduled: at(days, 9),
+    });
+    const open = [plan(1, -8, 'E'), plan(2, -10, null), plan(3, -12, 'A')];
+    await place.load(routePlan, [...open, plan(4, -14, 'C'), plan(5, -15, 'I')], at(-5));
+    await place.load(routePoint, [stop(1, 1, -8), stop(2, 1, -7), stop(3, 4, -14)], at(-5));
+    const days = [-15, -14, -12, -10, -8, -7, -6];
+    const statuses = async () => (await statusOf('route_plan', days)).map(([status]) => status);
+    const [P, F] = ['provisional', 'final'];
+    expect(await statuses()).toEqual([F, F, P, P, P, P, F]);
+    // When the plan will end is not known.
+    expect(await statusOf('route_plan', [-7])).toEqual([['provisional', at(-6), null, false]]);
+    // A plan that has just been completed may still change, but its first known status is no change.
+    await place.load(
+      routePlan,
+      open.map((each) => ({ ...each, status: 'C' })),
+      at(-1),
+    );
+    expect(await statuses()).toEqual([F, F, P, F, P, P, F]);
+    await place.engine.write(({ sql }) =>
+      sql('status_change')
+        .update({ observed_at: at(-4) })
+        .where({ run_id: 'run-1' }),
+    );
+    expect(await statuses()).toEqual([F, F, F, F, F, F, F]);
+    // One that has just gone missing may return.
+    await place.load(routePlan, open, at(-1, 1));
+    await place.engine.write(({ sql }) => sql('status_change').delete());
+    await place.engine.write(({ sql }) => sql('route_plan').update({ _missing_since: at(-6) }));
+    expect(await statuses()).toEqual([F, F, P, P, P, P, F]);
+    await place.engine.write(({ sql }) => sql('route_plan').update({ _missing_since: at(-8) }));
+    expect(await statuses()).toEqual([F, F, F, F, F, F, F]);
   });
 
   it('shows a gap as a hole, and the days after it by themselves', async () => {

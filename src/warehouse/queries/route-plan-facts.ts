@@ -16,6 +16,9 @@ export interface KnownPlan {
 /** Statuses that a plan normally keeps: completed, or optimisation failed. */
 export const FINAL_PLAN_STATUSES: readonly string[] = ['C', 'I'];
 
+/** How long a missing plan is still read by id, because it may return. */
+export const MISSED_MS = 7 * 86_400_000;
+
 const TURNED = `(select max(observed_at) from status_change where entity = 'route_plan'
   and entity_id = route_plan.id and from_status is not null)`;
 

@@ -1,11 +1,12 @@
 // One row per local day and fact table: whether the day has been read, and whether it will be read again. It says nothing
 // about rows: a day that was read and has none is as final as any other.
+import { FINAL_PLAN_STATUSES, MISSED_MS } from '../queries/route-plan-facts.ts';
 import { isUnread } from '../queries/unread-vehicles.ts';
 import type { Dialect } from '../schema/dialect.ts';
 import { boolean, date, instant, text, view } from '../schema/view.ts';
 
 /** The tables whose records belong to a day. Tables of their parts, such as route_point, are read with them. */
-const FACT_TABLES = ['checklist', 'daily_summary', 'event', 'itinerary', 'route_plan'];
+export const FACT_TABLES = ['checklist', 'daily_summary', 'event', 'itinerary', 'route_plan'];
 const DAYS = 400;
 
 /** Since when a vehicle is known that was not read yet, or whose drivers were not read yet. */
@@ -13,6 +14,37 @@ const UNREAD_SINCE = `(select min(vehicle._first_seen_at) from vehicle
       where ${['filler.vehicle_scope', 'filler.driver_scope']
         .map((scope) => `(${scope} is not null and ${isUnread('filler.job', scope)})`)
         .join(' or ')})`;
+
+/** The ranges between the final statuses: an index of the status finds the few plans in them. */
+const OPEN_STATUSES = [
+  'status is null',
+  ...[undefined, ...FINAL_PLAN_STATUSES.toSorted()].map((low, index, all) => {
+    const high = all[index + 1];
+    return [low && `status > '${low}'`, high && `status < '${high}'`].filter(Boolean).join(' and ');
+  }),
+];
+
+/**
+ * The days of plans, and of their stops, that are read by id although the search no longer reaches them: open ones, and those
+ * whose status changed or that went missing lately. `union all` and `cross join` keep SQLite from reading all plans and
+ * stops in the order of an index.
+ */
+function openDays({ now, addSeconds }: Dialect): string {
+  const ago = (seconds: string): string => addSeconds(now, seconds);
+  const reread = "(select -max(reread_seconds) from table_job where table_name = 'route_plan')";
+  const plans = [
+    ...OPEN_STATUSES.map((condition) => `select id from route_plan where ${condition}`),
+    `select case when entity = 'route_plan' and from_status is not null then entity_id end
+      from status_change where observed_at >= ${ago(reread)}`,
+  ];
+  const watched = `(${plans.join('\n      union all ')}) as watched cross join route_plan as plan`;
+  const isWatched = `plan.id = watched.id and plan.date_time_start < ${ago(reread)}
+      and (plan._missing_since is null or plan._missing_since >= ${ago(String(-MISSED_MS / 1_000))})`;
+  return `select distinct dated.day from (
+    select plan._day as day from ${watched} where ${isWatched}
+    union all select point._day from ${watched} cross join route_point as point
+      where ${isWatched} and point.route_plan_id = plan.id) as dated`;
+}
 
 /**
  * `expected`: the scopes whose reading began by that day; `covered`: those of them that have read its first instant;
@@ -39,12 +71,14 @@ from (
     and read.begin_at <= calendar.begin_at and read.end_at > calendar.begin_at
   where calendar.begin_at <= ${dialect.now}
     and calendar.end_at > ${dialect.addSeconds(dialect.now, String(-DAYS * 86_400))}
-  group by calendar.day, calendar.begin_at, calendar.end_at, filler.table_name, filler.unread_since, filler.reread) as reading`;
+  group by calendar.day, calendar.begin_at, calendar.end_at, filler.table_name, filler.unread_since, filler.reread) as reading
+left join (${openDays(dialect)}) as open_plan on open_plan.day = reading.day and reading.table_name = 'route_plan'`;
 
 const IS_READ = `(reading.covered > 0 and reading.covered = reading.expected
       and (reading.unread_since is null or reading.unread_since >= reading.end_at))`;
 const isFinal = ({ addSeconds }: Dialect): string =>
-  `(${IS_READ} and reading.gaps = 0 and reading.reached >= ${addSeconds('reading.end_at', 'reading.reread')})`;
+  `(${IS_READ} and reading.gaps = 0 and open_plan.day is null
+      and reading.reached >= ${addSeconds('reading.end_at', 'reading.reread')})`;
 const isHole = ({ now }: Dialect): string =>
   `(reading.end_at <= ${now} and not ${IS_READ} or reading.covered > 0 and reading.gaps > 0)`;
 
@@ -61,7 +95,7 @@ export const biDayStatus = view({
       'reading.table_name',
     ),
     status: text(
-      'final: read completely, and no scheduled run reads the day again; provisional: still being read; hole: the day is over, and not all of it was read.',
+      'final: read completely, and no scheduled run reads the day or a plan of it again; provisional: still being read; hole: the day is over, and not all of it was read.',
       (dialect) =>
         `case when ${isHole(dialect)} then 'hole' when ${isFinal(dialect)} then 'final' else 'provisional' end`,
     ),
@@ -75,9 +109,9 @@ export const biDayStatus = view({
       `case when ${IS_READ} then reading.read_at end`,
     ),
     expected_final_at: instant(
-      'When the day becomes final if the runs keep up, UTC; null if it is final or a hole.',
+      'When the day becomes final if the runs keep up, UTC; null if it is final or a hole, or waits for an open plan.',
       (dialect) =>
-        `case when not ${isFinal(dialect)} and not ${isHole(dialect)} then ${dialect.addSeconds('reading.end_at', 'reading.reread')} end`,
+        `case when open_plan.day is null and not ${isFinal(dialect)} and not ${isHole(dialect)} then ${dialect.addSeconds('reading.end_at', 'reading.reread')} end`,
     ),
   },
   from,

@@ -3,7 +3,12 @@
 // settled plans only appear in the searches.
 import { chunks, inTwo } from '../../../../core/chunks.ts';
 import { coverageOf } from '../../../../warehouse/control/coverage.ts';
-import { openPlansOutside, type PlanReading, planReadings } from '../../../../warehouse/queries/route-plan-facts.ts';
+import {
+  MISSED_MS,
+  openPlansOutside,
+  type PlanReading,
+  planReadings,
+} from '../../../../warehouse/queries/route-plan-facts.ts';
 import type { Cost, Workload } from '../../../job.ts';
 import type { Slice } from '../../../slice.ts';
 import { TOO_MANY } from '../../plan/slice-scale.ts';
@@ -17,9 +22,6 @@ const LEAST_SPAN_MS = 60 * 60_000;
 const MOST_HALVINGS = Math.floor(Math.log2(DAY_MS / LEAST_SPAN_MS));
 /** Most plans of one slice that are read by id. */
 const PLANS_PER_SLICE = 50;
-
-/** How long a missing plan is still read by id, because it may return. */
-const MISSED_MS = 7 * DAY_MS;
 
 /** Coverage of all plans, by their start. */
 export const PLANS_SCOPE = 'plans';
