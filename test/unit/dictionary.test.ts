@@ -92,6 +92,16 @@ describe('the dictionary', () => {
         .columns.find(({ name }: { name: string }) => name === column);
     expect(find('vehicle', 'id')).toMatchObject({ data_type: 'bigint', data_tests: ['not_null', 'unique'] });
     expect(find('event', 'id')).toMatchObject({ data_tests: ['not_null'] });
+    // dbt takes the maximum over the rows: a table that is read often must not hide one that is not read at all.
+    const checked = source.tables.filter((table: object) => 'freshness' in table);
+    expect(checked).toContainEqual(
+      expect.objectContaining({
+        identifier: 'bi_freshness',
+        loaded_at_field: 'last_read_at',
+        freshness: expect.objectContaining({ filter: "table_name = 'event'" }),
+      }),
+    );
+    expect(checked.every(({ freshness }: { freshness: object }) => 'filter' in freshness)).toBe(true);
     expect(find('driver', 'cpf')).toMatchObject({ meta: { source: 'cpf', personal: true } });
   });
 });
