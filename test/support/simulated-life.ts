@@ -28,8 +28,14 @@ import { simulateNetwork, type Weather } from './simulated-network.ts';
 
 const TIMEZONE = 'America/Sao_Paulo';
 
+export interface SimulatedJob {
+  name: string;
+  cron: string;
+  options?: Record<string, unknown>;
+}
+
 /** Due together, so that they meet; data may come two days late, so that is how far each run reads again. */
-export const SIMULATED_JOBS: readonly { name: string; cron: string; options?: Record<string, unknown> }[] = [
+export const SIMULATED_JOBS: readonly SimulatedJob[] = [
   { name: 'pull-vehicles', cron: '0 */6 * * *' },
   { name: 'pull-drivers', cron: '0 3 * * *' },
   { name: 'pull-points-of-interest', cron: '0 */12 * * *' },
@@ -58,6 +64,8 @@ export interface LifeOptions {
   note(line: string): void;
   /** Default: that of the simulated company. */
   timezone?: string;
+  /** Default: SIMULATED_JOBS. */
+  simulated?: readonly SimulatedJob[];
 }
 
 export interface BegunDaemon {
@@ -73,7 +81,7 @@ export interface BegunDaemon {
 let lives = 0;
 
 export async function beginDaemon(options: LifeOptions): Promise<BegunDaemon> {
-  const { dir, io, sandbox, network, jitter, weather, note, timezone = TIMEZONE } = options;
+  const { dir, io, sandbox, network, jitter, weather, note, timezone = TIMEZONE, simulated = SIMULATED_JOBS } = options;
   const life = newLife();
   const clock = io.clockOf(life);
   const bare = await sqlite.open({ file: join(dir, 'warehouse.db') });
@@ -119,11 +127,11 @@ export async function beginDaemon(options: LifeOptions): Promise<BegunDaemon> {
   const jobs = await loadJobs();
   const find = (name: string) => {
     const job = jobs.find((each) => each.name === name);
-    const given = SIMULATED_JOBS.find((each) => each.name === name)?.options ?? {};
+    const given = simulated.find((each) => each.name === name)?.options ?? {};
     return job && { job, options: job.options.parse(given) as Record<string, unknown> };
   };
   const scheduler = createScheduler(
-    SIMULATED_JOBS.map(({ name, cron }) => ({ name, cron, timezone })),
+    simulated.map(({ name, cron }) => ({ name, cron, timezone })),
     {
       clock,
       log,
@@ -138,7 +146,7 @@ export async function beginDaemon(options: LifeOptions): Promise<BegunDaemon> {
   io.live(life, () => scheduler.start());
   return {
     async pullAll() {
-      for (const { name } of SIMULATED_JOBS) {
+      for (const { name } of simulated) {
         if (!name.startsWith('pull-')) continue;
         await requestRun(bare, name, isoInstant(clock.now()), 'simulation');
         scheduler.runNow(name);
