@@ -252,6 +252,27 @@ describe('pull-events', () => {
     expect(eventCalls()).toBeGreaterThan(2);
   });
 
+  it('cuts a slice with too many records for memory, and stores what cannot be cut in one transaction', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 1, churn: false } });
+    await rig.run('pull-vehicles');
+    const [{ id: vehicleId } = {}] = await rig.rows('select id from vehicle');
+    const [begin_date, end_date] = ['2026-03-10T10:01:10.000Z', '2026-03-10T10:01:20.000Z'];
+    const ofOneMinute = Array.from({ length: 60_000 }, (_, index) => ({
+      record: { id: index + 1, event_category: 1, begin_date, end_date, vehicle: { id: Number(vehicleId) } },
+    }));
+    await serveOnly(ofOneMinute);
+    const period = { beginAt: '2026-03-10T10:00:00.000Z', endAt: '2026-03-10T10:04:00.000Z', resumable: false };
+    const summary = await rig.run('pull-events', { categories: [1] }, period);
+    expect(summary).toMatchObject({ status: 'ok', inserted: 60_000, records: 60_000 });
+    const cut = rig.logLines.filter((line) => line.includes('"slice cut"')).map((line) => JSON.parse(line).scope);
+    // To the smallest span, a minute.
+    expect(cut).toEqual([
+      expect.stringContaining('T10:00:00.000Z/2026-03-10T10:04:00.000Z'),
+      expect.stringContaining('T10:00:00.000Z/2026-03-10T10:02:00.000Z'),
+    ]);
+    expect(await rig.rows('select count(distinct _changed_at) as loads from event')).toEqual([{ loads: 1 }]);
+  });
+
   it('requests no further slice once the service has rejected one as forbidden', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 3, churn: false } });
     await rig.run('pull-vehicles');

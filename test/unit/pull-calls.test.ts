@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mapCalls } from '../../src/sync/pull/calls.ts';
+import { recordLimit } from '../../src/sync/pull/plan/slice-scale.ts';
 
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
 const forever = () => new AbortController().signal;
@@ -48,5 +49,15 @@ describe('many calls of a slice', () => {
 
   it('are none where there is nothing to ask for', async () => {
     expect(await mapCalls([], forever(), () => async () => 1)).toEqual([]);
+  });
+});
+
+describe('the records of a slice', () => {
+  it('are limited to what memory holds: a slice with more is cut, and fails only if it cannot be', () => {
+    const [cuttable, smallest] = [recordLimit(() => true), recordLimit(() => false)];
+    cuttable(50_000);
+    expect(() => cuttable(1)).toThrow(expect.objectContaining({ code: 'too_many' }));
+    smallest(500_000);
+    expect(() => smallest(1)).toThrow(expect.objectContaining({ code: 'slice_too_large' }));
   });
 });

@@ -13,6 +13,7 @@ import type { Slice } from '../slice.ts';
 import { createSource } from './calls.ts';
 import { compareBatches } from './compare.ts';
 import { writtenCoverage } from './plan/backfill-progress.ts';
+import { recordLimit, TOO_MANY } from './plan/slice-scale.ts';
 import { untilRead } from './plan/window-slices.ts';
 import { type Batch, type Batches, createBatches } from './records/batch.ts';
 import type { FullRefreshRange, Prepared } from './records/types.ts';
@@ -39,6 +40,7 @@ async function readOnce(job: Pull, slice: Slice, context: RunContext, references
   const { engine, privacy, clock } = context.dependencies;
   const newBatches = () => createBatches({ engine, privacy, references: references.noteIn });
   const batches = newBatches();
+  const countRecords = recordLimit(() => job.split?.(slice, TOO_MANY) !== undefined);
   const cleanups: (() => void)[] = [];
   const loading: Loading = { job, context, slice, readAt: isoInstant(clock.now()) };
   const compared: Comparison[] = [];
@@ -48,7 +50,10 @@ async function readOnce(job: Pull, slice: Slice, context: RunContext, references
   };
   const source = createSource(slice, context, {
     readAt: loading.readAt,
-    prepare: batches.prepare,
+    async prepare(load, how) {
+      countRecords(load.records.length);
+      return batches.prepare(load, how);
+    },
     commitPart: async (part) => finish({ ...part, covered: [] }, await readyBatches(part, newBatches())),
     atEnd: (cleanup) => void cleanups.push(cleanup),
   });

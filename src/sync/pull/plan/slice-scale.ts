@@ -15,6 +15,26 @@ export const TOO_MANY = 'too_many';
 export const tooMany = (what: string): Skippable =>
   new Skippable(`The slice has ${what}`, { code: TOO_MANY, hint: 'The slice is cut and read in parts.' });
 
+/** Most records that a slice prepares: all are in memory until the transaction. A slice with more is cut. */
+const MOST_PREPARED = 50_000;
+/** The same, if the slice cannot be cut. */
+const MOST_UNCUT = 500_000;
+
+/** Returns a function that adds to the records of a slice, and throws once they are too many. */
+export function recordLimit(canBeCut: () => boolean): (more: number) => void {
+  let records = 0;
+  return (more) => {
+    records += more;
+    if (records > MOST_PREPARED && canBeCut()) throw tooMany(`more than ${MOST_PREPARED} records`);
+    if (records > MOST_UNCUT) {
+      throw new Skippable(`The slice has more than ${MOST_UNCUT} records and cannot be cut`, {
+        code: 'slice_too_large',
+        hint: 'Nothing of the slice was stored. Check what the service returns for its period: so many records are probably a fault.',
+      });
+    }
+  };
+}
+
 /** The slice may succeed if it is cut. */
 export const isTooMuch = ({ code }: RoadbookError): boolean => isTooLarge(code) || code === TOO_MANY;
 
