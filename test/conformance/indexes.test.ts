@@ -22,7 +22,8 @@ const LOOK_UPS: Readonly<Record<string, string>> = {
   'summaries of drivers that are not known yet': `select title from daily_summary
     where driver_id is null and day >= '2026-03-01'`,
   'revisions that are too old to keep': `select figure from daily_summary_revision where observed_at < '2026-01-01'`,
-  'pictures that are still to fetch': 'select hash from image where error is null and file is not null',
+  'failed pictures that are fetched again': `select hash from image where error is not null and attempts < 5
+    order by fetched_at`,
   'itineraries of a period': `select id from itinerary where date_time_start ${PERIOD}`,
   'itineraries that were open at an instant': `select id from itinerary where date_time_end ${PERIOD}`,
   'route plans of a period': `select id from route_plan where date_time_start ${PERIOD}`,
