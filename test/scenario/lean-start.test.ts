@@ -1,10 +1,14 @@
 // The modules that a start loads: packages of other commands, and those needed by the first call or the first request,
 // are not among them. Each of these was once loaded by every start.
-import { readdirSync, readFileSync } from 'node:fs';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, parse, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { prepareMapping } from '../../src/erp/rows/mapping.ts';
 import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
 
+const READER = resolve(import.meta.dirname, '../../src/erp/files/drop-file-process.ts');
 const PRELOAD = resolve(import.meta.dirname, '../support/tell-loaded.ts');
 const LATER = ['got', 'hono', '@hono/node-server', 'prom-client', 'csv-parse', 'read-excel-file', 'fetch'];
 const OF_OTHERS = ['hyparquet-writer', 'csv-stringify', 'pg-boss', 'pg'];
@@ -42,4 +46,19 @@ it('the daemon works before the page and the client are loaded', async () => {
   expect(await daemon.ended).toMatchObject({ code: 0 });
   expect(loaded()).toContain('knex');
   expect(loaded().filter((name) => [...LATER, ...OF_OTHERS].includes(name))).toEqual([]);
+});
+
+it('the reader of a dropped file leaves its compiled code to the next one, although it is killed', async () => {
+  const compiled = join(place.dir, 'compiled');
+  const path = join(place.dir, 'a.json');
+  writeFileSync(path, '[]');
+  const reader = fork(READER, { env: { NODE_COMPILE_CACHE: compiled }, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  const mapping = prepareMapping('route_plans', {});
+  const context = { kind: 'route_plans', zone: 'UTC', reuseCodes: false, mapping };
+  reader.send({ file: { path, name: 'a.json', size: 2 }, context });
+  expect(await once(reader, 'message')).toMatchObject([{ isLast: true }, undefined]);
+  reader.kill('SIGKILL');
+  await once(reader, 'exit');
+  const stored = readdirSync(compiled, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  expect(stored.length).toBeGreaterThan(20);
 });

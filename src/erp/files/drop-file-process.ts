@@ -1,5 +1,6 @@
 // The child process that reads one dropped file (drop-file-reader.ts). It sends nothing before it has read the file to its
 // end, so that a file beyond the limits gives no item. Then it sends one bounded chunk per request.
+import { flushCompileCache } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { inSizeLimit } from '../items/item.ts';
 import type { FoundHeader } from '../source.ts';
@@ -22,7 +23,11 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 async function responseTo(request: ReaderRequest): Promise<ReaderResponse> {
   try {
     const headers: FoundHeader[] = [];
-    if ('file' in request) chunks = await readChunks(request, (header) => void headers.push(header));
+    if ('file' in request) {
+      chunks = await readChunks(request, (header) => void headers.push(header));
+      // The parent kills this process after the last chunk: node would store nothing, and every file would compile it anew.
+      flushCompileCache();
+    }
     return {
       headers,
       readings: chunks.shift() ?? [],
