@@ -1,4 +1,6 @@
 import { statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 /** Tests commit often and wait for the disk each time; where there is memory to spare, their files live there. */
@@ -17,11 +19,14 @@ const globalSetup = ['test/support/shared-postgres.ts', 'test/support/shared-mar
 
 // Before the servers of the tests are started: theirs is a temporary folder too.
 Object.assign(process.env, temporaryFolder());
+// As the command does: a process that the product starts in a test need not compile its modules anew.
+process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache');
 
 export default defineConfig({
   test: {
     projects: [
-      // Unit tests share their modules, so that each is loaded once a worker.
+      // The files of a worker share its modules, so that each is loaded once. A hook belongs to the file that calls for it: one
+      // that a helper sets while it is loaded would be missing in the next file.
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
       {
         extends: true,
@@ -30,6 +35,7 @@ export default defineConfig({
           name: 'servers',
           include: ['test/{conformance,scenario,browser}/**/*.test.ts'],
           globalSetup,
+          isolate: false,
           retry: 1,
           expect: { poll: { timeout: 15_000 } },
         },

@@ -1,14 +1,13 @@
 // Which days are final, by what was read and not by the rows of the day: the same on every engine.
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
 import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
 import { routePoint } from '../../src/warehouse/tables/route-point.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { engineCases } from '../support/engines.ts';
-import { stopPostgres } from '../support/postgres.ts';
-import { openViews, query } from '../support/view-place.ts';
+import { openViews, query, useViews } from '../support/view-place.ts';
 
-afterAll(stopPostgres);
+useViews();
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;

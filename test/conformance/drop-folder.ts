@@ -1,4 +1,4 @@
-// A drop folder for each test, with its clock and its content.
+// A drop folder for each test of a file that calls useDropFolder, with its clock and its content.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
@@ -13,12 +13,14 @@ import { contextFor, drain, finishTaken, NOW, remember, type Taken, temporaryFol
 export let folder: string;
 export let clock: ManualClock;
 
-beforeEach(() => {
-  folder = temporaryFolder();
-  clock = createManualClock(NOW);
-  taken = new Map();
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+export function useDropFolder(): void {
+  beforeEach(() => {
+    folder = temporaryFolder();
+    clock = createManualClock(NOW);
+    taken = new Map();
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+}
 
 export const open = (
   change: Partial<SourceContext> = {},

@@ -26,9 +26,12 @@ import {
   plan,
   resultIn,
   take,
+  useDropFolder,
 } from './drop-folder.ts';
 import { drain, ZONE } from './erp-benches.ts';
 import { workbookOf } from './erp-workbook.ts';
+
+useDropFolder();
 
 const MEGABYTE = 1024 * 1024;
 const READER = resolve('src/erp/files/drop-file-reader.ts');

@@ -20,9 +20,12 @@ import {
   plan,
   resultIn,
   take,
+  useDropFolder,
 } from './drop-folder.ts';
 import { contextFor, drain } from './erp-benches.ts';
 import { workbook } from './erp-workbook.ts';
+
+useDropFolder();
 
 describe('which files are read', () => {
   test('every JSON, CSV and XLSX file, and nothing hidden, unfinished, foreign or in a folder', async () => {

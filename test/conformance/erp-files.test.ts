@@ -23,8 +23,11 @@ import {
   resultIn,
   take,
   taken,
+  useDropFolder,
 } from './drop-folder.ts';
 import { csvText, PLAN_START, type Row, stopOutcome } from './erp-benches.ts';
+
+useDropFolder();
 
 const row = (code: string, day = '2026-05-18', more: Row = {}): Row => ({
   'plan.external_code': code,

@@ -1,5 +1,5 @@
 // event_day has the figures of the events, whatever changes them; and rows have the local day of the configured zone.
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Engine, Row } from '../../src/warehouse/engine.ts';
 import { rowMapping } from '../../src/warehouse/load/row-mapping.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
@@ -7,10 +7,9 @@ import { deleteOutdated } from '../../src/warehouse/maintenance/retention.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
 import { engineCases } from '../support/engines.ts';
 import { metadataAt } from '../support/load-metadata.ts';
-import { stopPostgres } from '../support/postgres.ts';
-import { openViews, query, type ViewPlace } from '../support/view-place.ts';
+import { openViews, query, useViews, type ViewPlace } from '../support/view-place.ts';
 
-afterAll(stopPostgres);
+useViews();
 
 const NOW = Date.parse('2026-03-20T00:00:00.000Z');
 

@@ -14,7 +14,9 @@ import { event } from '../../src/warehouse/tables/event.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { rowsOf } from '../support/engines.ts';
 import { metadataAt } from '../support/load-metadata.ts';
-import { admin, connect, failureOf, metadata, open, url, vehicles } from './postgres-place.ts';
+import { admin, connect, failureOf, metadata, open, url, useDatabase, vehicles } from './postgres-place.ts';
+
+useDatabase();
 
 const ROLES = readFileSync(resolve(import.meta.dirname, '../../deploy/postgres-roles.sql'), 'utf8');
 const toEvent = rowMapping(event);

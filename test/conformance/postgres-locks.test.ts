@@ -4,7 +4,9 @@ import type { Engine, Transaction, WriteOptions } from '../../src/warehouse/engi
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { rowsOf } from '../support/engines.ts';
-import { admin, metadata, open, url, vehicles } from './postgres-place.ts';
+import { admin, metadata, open, url, useDatabase, vehicles } from './postgres-place.ts';
+
+useDatabase();
 
 /** A write that has its locks and keeps them until the test ends it. */
 async function openWrite(engine: Engine, how?: WriteOptions) {

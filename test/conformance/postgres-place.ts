@@ -1,4 +1,5 @@
-// A database for each test on the embedded server, connections to it that close with the test, and rows for it.
+// A database on the embedded server for each test of a file that calls useDatabase, connections to it that close with the
+// test, and rows for it.
 import knex, { type Knex } from 'knex';
 import { afterAll, beforeEach, expect, onTestFinished } from 'vitest';
 import type { Engine, Row } from '../../src/warehouse/engine.ts';
@@ -11,11 +12,13 @@ import { startPostgres, stopPostgres } from '../support/postgres.ts';
 export let url: string;
 export let admin: Knex;
 
-beforeEach(async () => {
-  url = await (await startPostgres()).newDatabase();
-  admin = connect(url);
-});
-afterAll(stopPostgres);
+export function useDatabase(): void {
+  beforeEach(async () => {
+    url = await (await startPostgres()).newDatabase();
+    admin = connect(url);
+  });
+  afterAll(stopPostgres);
+}
 
 export async function open(address: string, schema = 'fleet'): Promise<Engine> {
   const engine = await postgres.open({ url: address, schema });

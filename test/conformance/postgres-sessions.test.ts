@@ -13,7 +13,9 @@ import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { rowsOf } from '../support/engines.ts';
 import { startOwnPostgres } from '../support/postgres.ts';
 import { silentNetworkTo } from '../support/silent-network.ts';
-import { admin, failureOf, metadata, open, url, vehicles } from './postgres-place.ts';
+import { admin, failureOf, metadata, open, url, useDatabase, vehicles } from './postgres-place.ts';
+
+useDatabase();
 
 describe('a session that ends', () => {
   /** Ends every session but the one that asks. */

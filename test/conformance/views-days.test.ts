@@ -1,17 +1,16 @@
 // The views of days on hand-made data: local time across clock changes, figures of vehicles and drivers, and when a
 // day is final.
 import { Temporal } from 'temporal-polyfill';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { dailySummary } from '../../src/warehouse/tables/daily-summary.ts';
 import { driver } from '../../src/warehouse/tables/driver.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { engineCases } from '../support/engines.ts';
-import { stopPostgres } from '../support/postgres.ts';
-import { openViews, query, type ViewPlace } from '../support/view-place.ts';
+import { openViews, query, useViews, type ViewPlace } from '../support/view-place.ts';
 
-afterAll(stopPostgres);
+useViews();
 
 const summary = (day: string, title: string, rest: object = {}) => ({
   day,

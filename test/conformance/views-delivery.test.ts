@@ -1,5 +1,5 @@
 // bi_delivery and bi_route_plan on hand-made plans: every expected value is written out, none computed.
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fillProofRules, fillStopRules } from '../../src/warehouse/control/config-tables.ts';
 import { missingProof } from '../../src/warehouse/queries/missing-proof.ts';
 import { checklist } from '../../src/warehouse/tables/checklist.ts';
@@ -10,10 +10,9 @@ import { routePointItem } from '../../src/warehouse/tables/route-point-item.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { engineCases } from '../support/engines.ts';
 import { metadataAt } from '../support/load-metadata.ts';
-import { stopPostgres } from '../support/postgres.ts';
-import { openViews, type ViewPlace } from '../support/view-place.ts';
+import { openViews, useViews, type ViewPlace } from '../support/view-place.ts';
 
-afterAll(stopPostgres);
+useViews();
 
 const at = (time: string): string => `2026-03-${time}:00.000Z`;
 

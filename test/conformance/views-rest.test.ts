@@ -1,5 +1,5 @@
 // The views of checklists, pushes and freshness on hand-made data, and how views follow the schema.
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
 import { tableFreshness } from '../../src/warehouse/queries/table-freshness.ts';
 import { baseTables } from '../../src/warehouse/schema/catalog.ts';
@@ -15,10 +15,9 @@ import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { biCalendar } from '../../src/warehouse/views/bi-calendar.ts';
 import { biFreshness } from '../../src/warehouse/views/bi-freshness.ts';
 import { engineCases } from '../support/engines.ts';
-import { stopPostgres } from '../support/postgres.ts';
-import { openViews, query } from '../support/view-place.ts';
+import { openViews, query, useViews } from '../support/view-place.ts';
 
-afterAll(stopPostgres);
+useViews();
 
 /** The scope of events of a vehicle, as a job declares it. */
 const EVENTS_OF = 'vehicle % categories all';

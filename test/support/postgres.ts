@@ -49,6 +49,8 @@ const FLAGS = ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directorie
 export const SHARED = 'ROADBOOK_TEST_POSTGRES';
 
 let running: Promise<Running> | undefined;
+/** Of the process, and not of a `running` server: the test files of a worker must not make each other's databases again. */
+let databases = 0;
 
 export function startPostgres(): Promise<Postgres> {
   const shared = process.env[SHARED];
@@ -127,7 +129,6 @@ function toRunning(server: EmbeddedPostgres, port: number, folder: string): Runn
 
 function serverAt(url: string, stop: () => Promise<void>): Running {
   const nameIn = (address: string): string => new URL(address).pathname.slice(1);
-  let databases = 0;
   return {
     url,
     async newDatabase(likeUrl) {

@@ -10,6 +10,7 @@ import type { Table } from '../../src/warehouse/schema/table.ts';
 import { views } from '../../src/warehouse/schema/view-catalog.ts';
 import { type EngineCase, type EnginePlace, rowsOf } from './engines.ts';
 import { metadataAt } from './load-metadata.ts';
+import { stopPostgres } from './postgres.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -28,9 +29,14 @@ export const LOADED_AT = '2026-03-20T00:00:00.000Z';
 
 /** Empty warehouses whose views are ready, by engine and zone. */
 const ready = new Map<string, Promise<EnginePlace>>();
-afterAll(async () => {
-  for (const place of await Promise.all(ready.values())) await place.remove();
-});
+/** For a file that opens views: removes them after its last test. */
+export function useViews(): void {
+  afterAll(async () => {
+    for (const place of await Promise.all(ready.values())) await place.remove();
+    ready.clear();
+    await stopPostgres();
+  });
+}
 
 async function makeReady({ make }: EngineCase, zone: string): Promise<EnginePlace> {
   const place = await make();
