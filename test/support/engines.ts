@@ -1,11 +1,12 @@
 // The engines that the conformance suite runs over, each in a place of its own.
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Knex } from 'knex';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { postgres } from '../../src/warehouse/engines/postgres/engine.ts';
 import { sqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
 
 export type EngineName = 'sqlite' | 'postgres';
@@ -66,6 +67,42 @@ export const makePlace = (name: EngineName): Promise<EnginePlace> => {
   if (found === undefined) throw new Error(`no engine ${name}`);
   return found.make();
 };
+
+/**
+ * One with the schema, copied from one that is made once: the schema takes longer than most tests. Of SQLite the bytes are
+ * kept, and of PostgreSQL a database of the server, so that nothing is left behind.
+ */
+export async function makePlaceWithSchema(name: EngineName): Promise<EnginePlace> {
+  if (name === 'postgres') {
+    const server = await startPostgres();
+    const original =
+      databases.get(server.url) ??
+      makePlace(name)
+        .then(withSchema)
+        .then(({ settings }) => settings.url ?? '');
+    databases.set(server.url, original);
+    return postgresPlace(server, await server.newDatabase(await original));
+  }
+  file ??= withSchema(sqlitePlace()).then(async (original) => {
+    const bytes = readFileSync(original.settings.file ?? '');
+    await original.remove();
+    return bytes;
+  });
+  const place = sqlitePlace();
+  writeFileSync(place.settings.file ?? '', await file);
+  return place;
+}
+
+let file: Promise<Buffer> | undefined;
+/** By server. */
+const databases = new Map<string, Promise<string>>();
+
+async function withSchema(place: EnginePlace): Promise<EnginePlace> {
+  const engine = await place.open();
+  await bringSchemaUpToDate(engine);
+  await engine.close();
+  return place;
+}
 
 /** The rows of a statement of the test's own, in one shape for all drivers. */
 export async function rowsOf<Row = Record<string, unknown>>(sql: Knex, statement: string): Promise<Row[]> {

@@ -20,9 +20,8 @@ import type { Job, Preview } from '../../src/sync/job.ts';
 import { runJob } from '../../src/sync/run.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { createPrivacy } from '../../src/warehouse/privacy/privacy.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { drive, NOON, openFleet } from '../scenario/fleet-setup.ts';
-import { type EngineName, makePlace } from './engines.ts';
+import { type EngineName, makePlaceWithSchema } from './engines.ts';
 import { type Answering, startFront } from './front.ts';
 import type { OutboxRow } from './push-samples.ts';
 
@@ -83,9 +82,8 @@ export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPla
   const settings = { timeoutMs: options.timeoutMs ?? 10_000, maxBodyMb: 1 };
   const front = options.answering && (await startFront(sandbox.url, options.answering));
   const { fleet, lines } = openFleet(front?.url ?? sandbox.url, sandbox, { clock, settings });
-  const warehouse = await makePlace(options.engine ?? 'sqlite');
+  const warehouse = await makePlaceWithSchema(options.engine ?? 'sqlite');
   const engine = await warehouse.open();
-  await bringSchemaUpToDate(engine);
   const redactor = createRedactor();
   const log = createLog({ level: 'debug', redactor, write: (line) => lines.push(line) });
   const folder = (kind: FeedKind): string => join(dir, kind);

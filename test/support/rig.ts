@@ -19,8 +19,7 @@ import { runChain } from '../../src/sync/job-chain.ts';
 import type { AskedPeriod } from '../../src/sync/slice.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { createPrivacy } from '../../src/warehouse/privacy/privacy.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
-import { type EngineName, makePlace, rowsOf } from './engines.ts';
+import { type EngineName, makePlaceWithSchema, rowsOf } from './engines.ts';
 import { fleetSettings } from './fleet-settings.ts';
 
 export interface Rig {
@@ -68,9 +67,8 @@ export async function makeRig({
   const dir = mkdtempSync(join(tmpdir(), 'roadbook-rig-'));
   const clock = createManualClock(Date.parse(startAt));
   const sandbox = await startSandbox({ clock, ...options });
-  const place = await makePlace(engineName);
+  const place = await makePlaceWithSchema(engineName);
   const engine = await place.open();
-  await bringSchemaUpToDate(engine);
   const redactor = createRedactor();
   const logLines: string[] = [];
   const log = createLog({ level: 'debug', redactor, write: (line) => logLines.push(line) });
