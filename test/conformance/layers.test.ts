@@ -159,3 +159,12 @@ describe('the layers', () => {
     expect(wrong).toEqual([]);
   });
 });
+
+it('helpers of the tests set no hook while they are loaded, which only the first test file of a worker would have', () => {
+  const helpers = filesIn('test').filter((file) => !file.endsWith('.test.ts'));
+  const wrong = helpers.filter((file) =>
+    /^(?:before|after)(?:Each|All)\(/m.test(readFileSync(join(ROOT, file), 'utf8')),
+  );
+  expect(wrong).toEqual([]);
+  expect(helpers).toContain('test/support/rig.ts');
+});
