@@ -1,7 +1,10 @@
 // MariaDB as an ERP: exact values, names of columns, and what happens to a read or an acknowledgement when the server ends
 // the connection, does not answer in time, holds a lock or meets a deadlock.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import knex, { type Knex } from 'knex';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { tablesText } from '../../src/cli/output/config-text.ts';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { type ErpSource, type ItemOutcome, NotifiedInPart } from '../../src/erp/source.ts';
 import { type FeedSettings, openSource } from '../../src/erp/sources.ts';
@@ -104,7 +107,13 @@ describe.skipIf(!hasMariadb)('sql on MariaDB', () => {
       'a table that is not there',
       'select * from nowhere',
       'erp_statement_refused',
-      /no such table or column \(query, ER_NO_SUCH_TABLE\)/,
+      /has no table test_\w+\.nowhere \(query, ER_NO_SUCH_TABLE\)/,
+    ],
+    [
+      'texts of two collations',
+      `select ${TRIP} from orders where state collate utf8mb4_bin = state collate utf8mb4_unicode_ci`,
+      'erp_statement_refused',
+      /cannot compare texts of two collations/,
     ],
     ['a statement that is no query', 'update orders set state = null', undefined, /plan.external_code/],
     ['a statement that takes too long', `select ${TRIP} from orders where sleep(30) = 0`, 'erp_unavailable', /TIMEOUT/],
@@ -113,6 +122,16 @@ describe.skipIf(!hasMariadb)('sql on MariaDB', () => {
     if (code !== undefined) return expect(read).rejects.toMatchObject({ code, message: expect.stringMatching(words) });
     const [batch] = await read;
     expect(batch?.readErrors.map(({ reason }) => reason).join()).toMatch(words);
+  });
+
+  test('leaves out what was acknowledged by the condition of the docs, and offers a rejected plan again', async () => {
+    const docs = readFileSync(resolve(import.meta.dirname, '../../docs/how-to/connect-erp.md'), 'utf8');
+    const [condition = ''] = /where not exists \(select 1 from roadbook_outcome [^`]+/.exec(docs) ?? [];
+    for (const statement of tablesText('mysql2').split(/;\s*$/m).slice(0, -1)) await erp.raw(statement);
+    const states = ['confirmed', 'rejected'];
+    await erp('roadbook_outcome').insert(states.map((state, i) => ({ external_code: String(i + 1), state })));
+    const batches = await drain(open({ query: `select ${TRIP} from orders v ${condition}` }), clock);
+    expect(batches.flatMap(({ items }) => items).map(({ externalCode }) => externalCode)).toEqual(['2', '3']);
   });
 
   test('notices that a column which is read occurs twice, and leaves others alone', async () => {

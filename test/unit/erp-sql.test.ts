@@ -116,6 +116,16 @@ it.each([
   expect(sqlFailure(thrown, 'query')).toMatchObject({ code, message: expect.stringContaining(words) });
 });
 
+it.each([
+  { code: 'ER_NO_SUCH_TABLE', message: "Table 'erp.roadbook_outcome' doesn't exist" },
+  { code: '42P01', message: 'relation "roadbook_outcome" does not exist' },
+  { code: 'SQLITE_ERROR', message: 'SQLITE_ERROR: no such table: roadbook_outcome' },
+  { code: 'EREQUEST', number: 208, message: "Invalid object name 'dbo.roadbook_outcome'." },
+])('a missing table is named, and its file if it is one of the outcomes: %o', (thrown) => {
+  const message = expect.stringMatching(/has no table (?:\w+\.)?roadbook_outcome \(query, /);
+  expect(sqlFailure(thrown, 'query')).toMatchObject({ message, hint: expect.stringMatching(/roadbook-tables\.sql/) });
+});
+
 it('a missing driver is reported with the command that installs it', () => {
   const failure = sqlFailure(new Error('Knex: run\n$ npm install tedious --save'), 'client', 'npm install tedious');
   expect(failure).toMatchObject({ code: 'erp_driver_missing', hint: expect.stringMatching(/: npm install tedious$/) });

@@ -1,5 +1,5 @@
 // Converts a driver's error into one with a readable message and a hint. The driver's own message contains the statement
-// and its bound values, so only its code is kept.
+// and its bound values, so only its code and the name of a missing table are kept.
 import { Fatal, Retriable, RoadbookError } from '../../core/errors.ts';
 
 interface Meaning {
@@ -48,6 +48,12 @@ const MEANINGS: readonly Meaning[] = [
     hint: 'Check the names in the statement of the feed.',
   },
   {
+    matches: /^ER_CANT_AGGREGATE_\w*COLLATIONS$/,
+    what: 'cannot compare texts of two collations',
+    code: 'erp_statement_refused',
+    hint: 'Give one side the collation of the other, for example r.external_code = v.code collate utf8mb4_general_ci.',
+  },
+  {
     matches: /^(?:42P08|42P18)$/,
     what: 'cannot determine the type of a value',
     code: 'erp_statement_refused',
@@ -74,6 +80,20 @@ const OTHERWISE: Omit<Meaning, 'matches'> = {
   hint: 'Run the statement of the feed in a database client to see its own message.',
 };
 
+/** As MySQL, PostgreSQL, SQLite and SQL Server report it; Oracle names no table. */
+const MISSING_TABLE =
+  /^(?:Table '|relation "|SQLITE_ERROR: no such table: |Invalid object name ')([\w$.]+)(?:' doesn't exist|" does not exist|'\.)?$/;
+
+function missingTable(thrown: unknown): Omit<Meaning, 'matches'> | undefined {
+  const table = MISSING_TABLE.exec(String((thrown as { message?: unknown }).message))?.[1];
+  if (table === undefined) return undefined;
+  const isOwn = /(?:^|\.)roadbook_(?:outcome|stop)$/.test(table);
+  const hint = isOwn
+    ? "Run roadbook-tables.sql, which is beside the configuration, in the ERP's database."
+    : 'Check the names in the statement of the feed.';
+  return { what: `has no table ${table}`, code: 'erp_statement_refused', hint };
+}
+
 /**
  * `setting` is the name of the setting that failed: client, query, acknowledge or return. `install` is the command that
  * installs a missing driver.
@@ -81,7 +101,7 @@ const OTHERWISE: Omit<Meaning, 'matches'> = {
 export function sqlFailure(thrown: unknown, setting: string, install?: string): RoadbookError {
   if (thrown instanceof RoadbookError) return thrown;
   const code = codeOf(thrown);
-  const meaning = MEANINGS.find(({ matches }) => matches.test(code)) ?? OTHERWISE;
+  const meaning = missingTable(thrown) ?? MEANINGS.find(({ matches }) => matches.test(code)) ?? OTHERWISE;
   const { what, isTemporary, code: errorCode } = meaning;
   const isMissing = errorCode === 'erp_driver_missing' && install !== undefined;
   const hint = isMissing ? `Install it in the folder of Roadbook: ${install}` : meaning.hint;

@@ -19,6 +19,10 @@ type Cell = string | number | Buffer | null;
 const SESSION_ZONE = `select @@session.time_zone as name, @@system_time_zone as system,
   timestampdiff(minute, utc_timestamp(), now()) as minutes`;
 
+/** The driver's own collation could not be compared with a column of the database: `cast(number as char) = r.code`. */
+const COLLATION = `session collation_connection =
+  if(@@character_set_database = 'utf8mb4', @@collation_database, @@collation_connection)`;
+
 interface SessionZone {
   name: string;
   system: string;
@@ -38,7 +42,7 @@ export const mysql: SqlClient = {
     const seconds = Math.ceil(lockMs / 1_000);
     return connection
       .promise()
-      .query(`set session innodb_lock_wait_timeout = ${seconds}, session lock_wait_timeout = ${seconds}`);
+      .query(`set session innodb_lock_wait_timeout = ${seconds}, session lock_wait_timeout = ${seconds}, ${COLLATION}`);
   },
   async query(connection, statement, zone): Promise<SqlResult> {
     const [[session]] = await connection.promise().query(SESSION_ZONE);
