@@ -162,7 +162,7 @@ export interface ErpSource {
    * that it would change, null if the database does not count them.
    */
   tryStatements?(outcome: ItemOutcome, stop: StopOutcome): Promise<{ statement: string; rows: number | null }[]>;
-  /** For doctor: one sentence about the state of the source, or an error with a hint. */
+  /** For doctor: one sentence about the state of the source, or an error with a hint: `Skippable` if items can be read. */
   check(): Promise<string>;
   /** Idempotent; safe before first use. */
   close(): Promise<void>;

@@ -11,8 +11,8 @@ import type { FeedFormats } from '../rows/written-values.ts';
 import { type ErpSource, type ItemOutcome, NotifiedInPart, type SourceContext, type StopOutcome } from '../source.ts';
 import type { SqlResult } from '../sql/client.ts';
 import { type Database, type DatabaseSettings, openDatabase, type Session } from '../sql/database.ts';
-import { isDeadlock, sqlFailure } from '../sql/failure.ts';
-import { type Bindings, countsRows } from '../sql/statements.ts';
+import { isDeadlock, isTableMissing, sqlFailure } from '../sql/failure.ts';
+import { BINDINGS, type Bindings, countsRows } from '../sql/statements.ts';
 
 export interface SqlSettings extends DatabaseSettings, FeedFormats {
   source: 'sql';
@@ -52,8 +52,13 @@ export function openSql(settings: SqlSettings, { kind, zone, reuseCodes, onHeade
     tryStatements: (outcome, stop) =>
       tryEach(database, settings, { acknowledge: outcomeBindings(outcome), return: stopBindings(stop) }),
     async check() {
-      for await (const reading of readings()) return checkReading(reading);
-      return 'The query of the ERP works; it returns no rows at present.';
+      let found = 'The query of the ERP works; it returns no rows at present.';
+      for await (const reading of readings()) {
+        found = checkReading(reading);
+        break;
+      }
+      await checkTables(database, settings);
+      return found;
     },
     close: () => database.close(),
   };
@@ -162,6 +167,30 @@ async function tryEach(
     }
   }
   return tried;
+}
+
+/** Databases that explain a statement without running it, and store nothing for it. */
+const EXPLAINED: readonly string[] = ['pg', 'mysql2', 'sqlite3'];
+
+/** Throws if a table of a statement is missing. Its values are null here, so no other error counts. */
+async function checkTables(database: Database, settings: SqlSettings): Promise<void> {
+  if (!EXPLAINED.includes(settings.client)) return;
+  for (const setting of ['acknowledge', 'return'] as const) {
+    const statement = settings[setting] ?? '';
+    if (!countsRows(statement)) continue;
+    const bindings = Object.fromEntries(BINDINGS[setting].map((name) => [name, null]));
+    let session: Session | undefined;
+    try {
+      session = await database.open();
+      await session.run(`explain ${statement}`, bindings);
+    } catch (error) {
+      if (!isTableMissing(error)) continue;
+      const { message, code, hint = '' } = sqlFailure(error, setting);
+      throw new Skippable(message, { code, hint });
+    } finally {
+      await session?.end();
+    }
+  }
 }
 
 const nothingChanged = (setting: 'acknowledge' | 'return'): Skippable => {

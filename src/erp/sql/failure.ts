@@ -109,6 +109,8 @@ export function sqlFailure(thrown: unknown, setting: string, install?: string): 
   return new (isTemporary ? Retriable : Fatal)(message, { code: errorCode, hint });
 }
 
+export const isTableMissing = (thrown: unknown): boolean => missingTable(thrown) !== undefined;
+
 /** The statement was rolled back so that another session could go on; it may be repeated at once. */
 export const isDeadlock = (thrown: unknown): boolean =>
   /^(?:40001|40P01|ER_LOCK_DEADLOCK|EREQUEST 1205|ORA-00060)$/.test(codeOf(thrown));

@@ -1,7 +1,7 @@
 // The checks behind `roadbook doctor`: one for each part that a working daemon needs, each reported as ok, warn or
 // fail. A failed check does not stop the others.
 import type { Config } from '../../config/schema.ts';
-import { asRoadbookError } from '../../core/errors.ts';
+import { asRoadbookError, Skippable } from '../../core/errors.ts';
 import { type Redactor, redactedError } from '../../core/text/redaction.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { formatDuration } from '../../core/time/durations.ts';
@@ -151,7 +151,12 @@ async function checkFeeds(dependencies: DoctorDependencies): Promise<CheckResult
   for (const kind of FEED_KINDS) {
     const result = await runCheck(dependencies, async () => {
       const source = await dependencies.openFeed(kind);
-      return source && ok(await source.check());
+      try {
+        return source && ok(await source.check());
+      } catch (thrown) {
+        if (!(thrown instanceof Skippable)) throw thrown;
+        return warn(thrown.message, thrown.hint ?? '');
+      }
     });
     if (result !== undefined) results.push({ check, ...result, found: `${kind}: ${result.found}` });
   }
