@@ -35,8 +35,13 @@ export function define(erp: Command): void {
         .option('--try-statements', 'run acknowledge and return of an SQL feed, and roll them back', false),
     action: withApp(async (app, [file], { json, kind, show, tryStatements }) => {
       const report = await checkFeed(app, { file, show, triesStatements: tryStatements, kind: kind ?? onlyKind(app) });
-      const text = json ? JSON.stringify(report, null, 2) : show === undefined ? reportText(report) : itemText(report);
-      print(app.redactor.redact(text));
+      const { redact } = app.redactor;
+      if (json) print(redact(JSON.stringify(report, null, 2)));
+      else if (show === undefined) print(redact(reportText(report)));
+      else {
+        if (report.item !== undefined) print(redact(JSON.stringify(report.item, null, 2)));
+        if (report.issues.length > 0) say(redact([`${show} cannot be sent:`, ...issueLines(report)].join('\n')));
+      }
       if (!json) say('Nothing was sent.');
       if (report.rejected === 0) return EXIT.ok;
       return report.items > 0 ? EXIT.partial : EXIT.failed;
@@ -81,8 +86,6 @@ function onlyKind({ loaded }: App): FeedKind {
   return others.length === 0 ? only : 'route_plans';
 }
 
-const itemText = ({ item }: CheckReport): string => JSON.stringify(item, null, 2);
-
 const SHOWN_ISSUES = 50;
 
 export function reportText(report: CheckReport): string {
@@ -90,13 +93,7 @@ export function reportText(report: CheckReport): string {
   const lines = tables.flatMap((table) => [tableTitle(table), ...columnLines(table), '']);
   lines.push(`${kind}: ${items} can be sent, ${rejected} cannot.`);
   if (items + rejected === 0) lines.push('The source has no items at present.');
-  if (issues.length > 0) {
-    const rows = issues
-      .slice(0, SHOWN_ISSUES)
-      .map((issue) => [issue.row ?? issue.origin, issue.code, issue.column, issue.value, issue.reason]);
-    lines.push('', textTable(['row', 'code', 'column', 'value', 'reason'], rows));
-    if (issues.length > SHOWN_ISSUES) lines.push(`${issues.length - SHOWN_ISSUES} more; --json has up to 1,000.`);
-  }
+  if (issues.length > 0) lines.push('', ...issueLines(report));
   for (const { statement, rows } of report.statements ?? [])
     lines.push(`${statement}: would change ${rows ?? 'an unknown number of'} rows; rolled back.`);
   const suggested = Object.entries(mapping);
@@ -108,6 +105,15 @@ export function reportText(report: CheckReport): string {
       ...suggested.map(([path, column]) => `    ${path}: ${JSON.stringify(column)}`),
     );
   return lines.join('\n');
+}
+
+function issueLines({ issues }: CheckReport): string[] {
+  const rows = issues
+    .slice(0, SHOWN_ISSUES)
+    .map((issue) => [issue.row ?? issue.origin, issue.code, issue.column, issue.value, issue.reason]);
+  const table = textTable(['row', 'code', 'column', 'value', 'reason'], rows);
+  const left = issues.length - SHOWN_ISSUES;
+  return left > 0 ? [table, `${left} more; --json has up to 1,000.`] : [table];
 }
 
 function tableTitle({ name, rows, headerRow, encoding, delimiter, sheet }: CheckReport['tables'][number]): string {
@@ -126,6 +132,6 @@ const columnLines = ({ columns }: CheckReport['tables'][number]): string[] =>
     : [
         textTable(
           ['column', 'read as', 'did you mean'],
-          columns.map(({ column, path, suggestion }) => [column, path ?? 'not read', suggestion ?? '']),
+          columns.map(({ column, paths, suggestion }) => [column, paths.join(', ') || 'not read', suggestion ?? '']),
         ),
       ];

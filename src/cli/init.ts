@@ -187,10 +187,9 @@ async function tryFeed({ isAsking }: Interview, options: InitOptions, setup: Set
   }
   const tables = found?.tables ?? [];
   const columns = new Map(tables.flatMap((table) => table.columns).map((each) => [each.column, each]));
-  for (const { column, path, suggestion } of columns.values()) {
-    const meant = path ?? suggestion;
-    if (meant !== null && !chosen.has(meant)) chosen.set(meant, [column]);
-  }
+  for (const { column, paths, suggestion } of columns.values())
+    for (const meant of suggestion === null ? paths : [suggestion])
+      if (!chosen.has(meant)) chosen.set(meant, [column]);
   for (const [path, names = ''] of given) chosen.set(path, names.split(','));
   // Records in canonical form have no columns.
   if (isAsking && columns.size > 0)
@@ -199,7 +198,7 @@ async function tryFeed({ isAsking }: Interview, options: InitOptions, setup: Set
         chosen.set(path, await askColumns(path, [...columns.keys()], chosen.get(path) ?? []));
   setup.mapping = mappingOf(
     chosen,
-    [...columns.values()].every(({ path }) => path !== null),
+    [...columns.values()].every(({ paths }) => paths.length > 0),
   );
   if (found === undefined) return undefined;
   setup.feed = tables.length === 0 ? found : await read();

@@ -40,8 +40,8 @@ export interface CheckRequest {
 
 export interface CheckedColumn {
   column: string;
-  /** The path that the column is read as; null if it is not read. */
-  path: string | null;
+  /** The paths that the column is read as; none if it is not read. */
+  paths: string[];
   /** For a column that is not read. */
   suggestion: string | null;
 }
@@ -66,13 +66,13 @@ export interface CheckReport {
   /** Items that cannot be sent. */
   rejected: number;
   tables: CheckedTable[];
-  /** The first ones. */
+  /** The first ones; with `show`, only those of its item. */
   issues: CheckIssue[];
   /** The columns that are probably meant, by path. */
   mapping: Record<string, string>;
   /** Rows that each statement would change, if the statements were tried. */
   statements?: { statement: string; rows: number | null }[] | undefined;
-  /** As it would be sent; absent if none was asked for. */
+  /** As it would be sent; absent if none was asked for, or if it cannot be read. */
   item?: { data: JsonObject; options: JsonObject };
 }
 
@@ -104,7 +104,7 @@ export async function checkErp({ settings, file, show, triesStatements, context 
   report.tables = headers.map((header) => tableOf(header, context));
   report.mapping = suggestedMapping(report.tables, settings?.mapping ?? {});
   if (triesStatements) report.statements = await tryStatements(settings, context, first);
-  if (show !== undefined && report.item === undefined) throw notFound(show, report);
+  if (show !== undefined && report.item === undefined && report.issues.length === 0) throw notFound(show, report);
   return report;
 }
 
@@ -132,7 +132,7 @@ interface Checked {
 function addBatch(tally: Tally, { items, readErrors }: ErpBatch, { kind, show, header }: Checked): void {
   const { valid, rejected, issues } = tally;
   const note = (issue: CheckIssue): void => {
-    if (issues.length < MOST_ISSUES) issues.push(issue);
+    if (issues.length < MOST_ISSUES && (show === undefined || issue.code === show)) issues.push(issue);
   };
   for (const item of items) {
     const { externalCode, startDay } = item;
@@ -185,10 +185,9 @@ function suggestedMapping(tables: readonly CheckedTable[], known: Mapping): Reco
   const columns = tables.flatMap((table) => table.columns);
   if (!columns.some(({ suggestion }) => suggestion !== null)) return {};
   const mapping: Record<string, string> = {};
-  for (const { column, path, suggestion } of columns) {
-    const meant = path ?? suggestion;
-    if (meant !== null && meant !== column && !Object.hasOwn(known, meant)) mapping[meant] ??= column;
-  }
+  for (const { column, paths, suggestion } of columns)
+    for (const meant of suggestion === null ? paths : [suggestion])
+      if (meant !== column && !Object.hasOwn(known, meant)) mapping[meant] ??= column;
   return mapping;
 }
 
@@ -203,12 +202,11 @@ function tableOf(
   { name, header, reads, unread, issues, place, rows }: FoundHeader,
   { kind }: SourceContext,
 ): CheckedTable {
-  const pathOf = new Map(reads.flatMap(({ path, columns }) => columns.map((column) => [column, path] as const)));
   const used = new Set(reads.map(({ path }) => path));
   const columns = header.map((column): CheckedColumn => {
-    const path = pathOf.get(column) ?? null;
-    const meant = path === null && unread.includes(column) ? suggestedPath(kind, column) : undefined;
-    return { column, path, suggestion: meant === undefined || used.has(meant) ? null : meant };
+    const paths = reads.flatMap(({ path, columns }) => (columns.includes(column) ? [path] : []));
+    const meant = unread.includes(column) ? suggestedPath(kind, column) : undefined;
+    return { column, paths, suggestion: meant === undefined || used.has(meant) ? null : meant };
   });
   return { name, rows, ...place, columns, issues };
 }

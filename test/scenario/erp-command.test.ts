@@ -56,6 +56,7 @@ describe('erp check', () => {
     const { code, stdout, stderr } = await place.runHere(['erp', 'check', 'a.csv']);
     expect(stdout).toContain('a.csv: 3 rows (header in row 2, delimiter ";")');
     expect(stdout).toMatch(/ENDERECO +not read +point\.address/);
+    expect(stdout).toMatch(/DATA +plan\.date_time_start, plan\.date_time_end/);
     expect(stdout).toContain('route_plans: 1 can be sent, 2 cannot.');
     expect([code, stderr]).toEqual([5, 'Nothing was sent.\n']);
   });
@@ -69,6 +70,27 @@ describe('erp check', () => {
       options: { optimize: false },
     });
     expect((await place.runHere(['erp', 'check', 'a.csv', '--show', 'V9'])).code).toBe(2);
+  });
+
+  it('shows why an item cannot be sent, also if it cannot be read', async () => {
+    const [far, unread] = [
+      ['V2', '-123,55'],
+      ['V3', 'x'],
+    ].map(([code = '', latitude = '']) => GOOD.replace('V1', code).replace('-23,55', latitude));
+    write('a.csv', [HEADER, GOOD, far, unread].join('\n'));
+    const [second, third] = [
+      await place.runHere(['erp', 'check', 'a.csv', '--show', 'V2']),
+      await place.runHere(['erp', 'check', 'a.csv', '--show', 'V3']),
+    ];
+    expect(JSON.parse(second.stdout)).toMatchObject({ data: { external_code: 'V2' } });
+    expect(second.stderr).toMatch(
+      /V2 cannot be sent:(?:.|\n)* LAT +-123\.55 +route_points\[0\]\.latitude: outside -90\.\.90/,
+    );
+    expect(third).toMatchObject({
+      code: 5,
+      stdout: '',
+      stderr: expect.stringMatching(/V3(?:.|\n)* LAT +x .*is not a number/),
+    });
   });
 
   it('reads the files that wait in the folder of the feed, and leaves them there', async () => {
