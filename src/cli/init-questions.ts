@@ -133,6 +133,12 @@ export const variablesOf = (answers: Answers): Record<string, string> =>
     ),
   );
 
+/** The variables that the environment alone has. */
+export const unwrittenOf = (answers: Answers, stored: Interview['stored']): string[] =>
+  QUESTIONS.flatMap(({ name, variable = '', isAsked }) =>
+    answers[name] === '' && isAsked?.(answers) !== false && (process.env[variable] ?? '') !== '' ? [variable] : [],
+  ).filter((variable) => stored[variable] === undefined);
+
 export interface Interview {
   /** Answers of the options. */
   given: Partial<Answers>;
@@ -167,11 +173,13 @@ export async function askPart(
   }
   if (/^postgres(?:ql)?:\/\//.test(answers.warehouse))
     Object.assign(answers, { warehouse: 'postgres', warehouseUrl: answers.warehouse });
-  if (isFileName(answers.query)) answers.query = readFileSync(answers.query, 'utf8');
   return answers;
 }
 
 const isFileName = (query: string): boolean => /^\S+\.sql$/.test(query);
+
+/** The file is read each time: a person may correct it between two tries. */
+export const queryText = ({ query }: Answers): string => (isFileName(query) ? readFileSync(query, 'utf8') : query);
 
 function faultOf({ name, isNeeded }: Question, answer: string, isKnown: boolean): string | undefined {
   if (answer === '' && isNeeded && !isKnown) return 'An answer is needed.';

@@ -21,6 +21,8 @@ import {
   type Interview,
   isStop,
   PARTS,
+  queryText,
+  unwrittenOf,
   variablesOf,
 } from './init-questions.ts';
 import { type Answers, configText, tablesText } from './output/config-text.ts';
@@ -32,6 +34,8 @@ type InitOptions = Partial<Answers> & CommonOptions & { map: string[]; yes: bool
 interface Setup {
   answers: Answers;
   mapping: Mapping;
+  /** Required paths for which the feed has no column. */
+  missing: readonly string[];
   /** What the feed gives with the mapping; absent if it was not read. */
   feed?: { items: number; rejected: number; text: string } | undefined;
 }
@@ -72,7 +76,7 @@ async function init(options: InitOptions): Promise<number> {
   const tried = await tryOut(options, setup, (app) => checkApp(app));
   const checks = tried.map((result) => ({ ...result, found: result.found.replace(draftOf(file), file) }));
   if (env !== undefined) await writeSecret('.env', env);
-  await replaceFile(file, configText(setup.answers, setup.mapping));
+  await replaceFile(file, fileText(setup));
   if (setup.answers.source === 'sql') await replaceFile(tables, tablesText(setup.answers.client));
   const { mapping, feed } = setup;
   const { items = 0, rejected = 0, text } = feed ?? {};
@@ -81,17 +85,30 @@ async function init(options: InitOptions): Promise<number> {
       ? JSON.stringify({ file, variables: Object.keys(variables), checks, mapping, items, rejected }, null, 2)
       : [showChecks(checks), ...(text === undefined || isAsking ? [] : [text])].join('\n\n'),
   );
-  if (rejected > 0) say('Not all plans can be read. Add --map PATH=COLUMN, or correct the mapping in the file.');
-  if (!json) sayNext(file, setup.answers, Object.keys(variables));
+  if (rejected > 0) say(correctionOf(setup));
   const failed = checks.find(({ state }) => state === 'fail');
+  if (!json) sayNext(options, setup.answers, interview, failed?.check);
   return failed === undefined ? EXIT.ok : exitCodeOf(failed.code ?? 'failed');
 }
 
-function sayNext(file: string, { source }: Answers, variables: readonly string[]): void {
-  if (variables.length > 0) say(`.env has ${variables.join(', ')} now; only its owner can read it.`);
-  if (source === 'sql')
+const fileText = ({ answers, mapping }: Setup): string =>
+  configText({ ...answers, query: queryText(answers) }, mapping);
+
+function correctionOf({ missing }: Setup): string {
+  const how = 'correct the mapping in the file, or repeat the command with --force and';
+  if (missing.length === 0) return `Not all plans can be read: ${how} --map PATH=COLUMN.`;
+  return `No column is read as ${missing.join(', ')}: ${how} --map ${missing.map((path) => `${path}=COLUMN`).join(' ')}.`;
+}
+
+function sayNext({ config: file }: InitOptions, answers: Answers, { stored }: Interview, failed?: string): void {
+  const [written, unwritten] = [Object.keys(variablesOf(answers)), unwrittenOf(answers, stored)];
+  if (written.length > 0) say(`.env has ${written.join(', ')} now; only its owner can read it.`);
+  if (unwritten.length > 0)
+    say(`${unwritten.join(', ')} was taken from the environment and not written to .env: the daemon needs it too.`);
+  if (answers.source === 'sql')
     say(`${join(dirname(file), 'roadbook-tables.sql')} has the tables for the outcomes: run it in the ERP's database.`);
-  say(`${file} was written. Try: npx roadbook start`);
+  const next = failed === undefined ? 'start' : `doctor, once ${failed} is corrected`;
+  say(`${file} was written. Try: npx roadbook ${next}`);
 }
 
 async function allowReplacing(file: string, isAsking: boolean, { force }: InitOptions): Promise<void> {
@@ -124,7 +141,7 @@ async function writeSecret(file: string, text: string): Promise<void> {
 
 /** Asks for one part after the other. On a terminal each is tried, and may be corrected or kept as it is. */
 async function interviewed(interview: Interview, options: InitOptions): Promise<Setup> {
-  let setup: Setup = { answers: { ...DEFAULTS, source: 'none' }, mapping: {} };
+  let setup: Setup = { answers: { ...DEFAULTS, source: 'none' }, mapping: {}, missing: [] };
   // The login is stored in the warehouse, so the warehouse comes first.
   for (const part of ['company', 'warehouse', 'service', 'feed'] as const) {
     if (part === 'feed') setup.answers.source = DEFAULTS.source;
@@ -171,8 +188,7 @@ async function tryFeed({ isAsking }: Interview, options: InitOptions, setup: Set
   const { source, sample } = setup.answers;
   const given = options.map.map((rule) => rule.split('=', 2) as [string, string?]);
   const chosen = new Map<string, string[]>();
-  setup.mapping = {};
-  setup.feed = undefined;
+  Object.assign(setup, { mapping: {}, missing: [], feed: undefined });
   if (source === 'none') return undefined;
   const read = () =>
     tryOut(options, setup, async (app) => {
@@ -188,14 +204,14 @@ async function tryFeed({ isAsking }: Interview, options: InitOptions, setup: Set
   const tables = found?.tables ?? [];
   const columns = new Map(tables.flatMap((table) => table.columns).map((each) => [each.column, each]));
   for (const { column, paths, suggestion } of columns.values())
-    for (const meant of suggestion === null ? paths : [suggestion])
-      if (!chosen.has(meant)) chosen.set(meant, [column]);
+    for (const meant of suggestion === null ? paths : [suggestion]) if (!chosen.has(meant)) chosen.set(meant, [column]);
   for (const [path, names = ''] of given) chosen.set(path, names.split(','));
   // Records in canonical form have no columns.
   if (isAsking && columns.size > 0)
     for (const path of NEEDED)
       if (isAgain || !chosen.has(path))
         chosen.set(path, await askColumns(path, [...columns.keys()], chosen.get(path) ?? []));
+  if (columns.size > 0) setup.missing = NEEDED.filter((path) => (chosen.get(path) ?? []).length === 0);
   setup.mapping = mappingOf(
     chosen,
     [...columns.values()].every(({ paths }) => paths.length > 0),
@@ -218,16 +234,12 @@ function mappingOf(chosen: ReadonlyMap<string, readonly string[]>, isRead: boole
 const draftOf = (file: string): string => `${file}.draft.yaml`;
 
 /** Opens the configuration from a draft beside its place. */
-async function tryOut<T>(
-  { config, logLevel }: InitOptions,
-  { answers, mapping }: Setup,
-  work: (app: App) => Promise<T>,
-): Promise<T> {
+async function tryOut<T>({ config, logLevel }: InitOptions, setup: Setup, work: (app: App) => Promise<T>): Promise<T> {
   const draft = draftOf(config);
   await makeFolder(dirname(config));
-  await writeFile(draft, configText(answers, mapping));
+  await writeFile(draft, fileText(setup));
   try {
-    const app = await openApp({ configFile: draft, logLevel, version: VERSION, env: variablesOf(answers) });
+    const app = await openApp({ configFile: draft, logLevel, version: VERSION, env: variablesOf(setup.answers) });
     try {
       return await work(app);
     } finally {

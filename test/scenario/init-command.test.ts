@@ -99,7 +99,27 @@ it.each([
   const map = ['plan.date_time_start=dt_viagem,hr_saida', 'plan.date_time_end=dt_viagem,hr_retorno'];
   const { code, stdout } = await init(...feed, '--map', ...map, '--json');
   expect([code, JSON.parse(stdout)]).toMatchObject([0, { items: 1, rejected: 0, variables: ['ERP_DATABASE_URL'] }]);
+  expect(JSON.parse(stdout).checks).toContainEqual({
+    check: 'erp',
+    state: 'warn',
+    found: expect.stringMatching(/has no table .*roadbook_outcome \(acknowledge/),
+    hint: expect.stringContaining('roadbook-tables.sql'),
+  });
   expect(await pushed(erp)).toMatchObject([{ external_code: '7', state: 'confirmed', message: null }]);
+});
+
+it('says which column is missing, what to do then, and that .env does not have the address', async () => {
+  await makeErp('sqlite3', join(place.dir, 'erp.db'));
+  writeFileSync(join(place.dir, 'plans.sql'), QUERY);
+  const feed = ['--source', 'sql', '--client', 'sqlite3', '--query', 'plans.sql'];
+  const map = ['--map', 'plan.date_time_start=dt_viagem,hr_saida'];
+  const args = ['init', '--config', FILE, '--yes', ...feed, ...map];
+  const { code, stderr } = await place.runHere(args, { ERP_DATABASE_URL: 'erp.db' });
+  expect([code, existsSync(join(place.dir, '.env'))]).toEqual([1, false]);
+  expect(stderr).toContain('No column is read as plan.date_time_end: ');
+  expect(stderr).toContain('--map plan.date_time_end=COLUMN');
+  expect(stderr).toContain('ERP_DATABASE_URL was taken from the environment and not written to .env');
+  expect(stderr).toContain('npx roadbook doctor, once erp is corrected');
 });
 
 it('connects an ERP by HTTP, with a mapping from the names of its records', async () => {
@@ -161,10 +181,18 @@ it.skipIf(!existsSync('/usr/bin/script'))(
       ['Password', `${password}${ENTER}`],
       ['Where route plans come from', `${DOWN}${ENTER}`],
       ["ERP's database", `erp.db${ENTER}`],
-      ['Query', `${QUERY.replace('\n', ' ')}${ENTER}`],
+      ['Query', `plans.sql${ENTER}`],
+      ['Correct the answers', ENTER],
+      ['Where route plans come from', ENTER],
+      ['Database of the ERP', ENTER],
+      ["ERP's database", ENTER],
+      ['Query', ENTER],
+      ['plan.external_code', ENTER],
       ['plan.date_time_start', `dt_viagem, hr_saida${ENTER}`],
       ['plan.date_time_end', `dt_viagem, hr_retorno${ENTER}`],
+      ['point.name', ENTER],
     ] as const;
+    writeFileSync(join(place.dir, 'plans.sql'), 'select * from nowhere');
     let shown = '';
     let all = '';
     const ended = new Promise((resolve) => terminal.once('close', resolve));
@@ -176,6 +204,8 @@ it.skipIf(!existsSync('/usr/bin/script'))(
       if (asked === undefined || typed === undefined || !shown.includes(asked)) return;
       left.shift();
       shown = '';
+      // In another window.
+      if (all.includes('has no table nowhere')) writeFileSync(join(place.dir, 'plans.sql'), QUERY);
       terminal.stdin.write(typed);
     });
     expect([await ended, left], all).toEqual([0, []]);
