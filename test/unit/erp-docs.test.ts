@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/core/glossary.ts';
 import { FEED_KINDS } from '../../src/erp/feed-kinds.ts';
 import { csvTable } from '../../src/erp/formats/csv-table.ts';
-import { FLAT_COLUMNS } from '../../src/erp/items/fields.ts';
+import { type FieldType, FLAT_COLUMNS } from '../../src/erp/items/fields.ts';
 import { itemOf } from '../../src/erp/items/item.ts';
 import { validateItem } from '../../src/erp/items/schemas.ts';
 import { columnNameTest } from '../../src/erp/rows/column-names.ts';
@@ -25,6 +25,17 @@ const context = { kind: 'route_plans', zone: 'America/Sao_Paulo' } as const;
 const ENV = { ERP_DATABASE_URL: 'postgres://erp', ERP_TOKEN: 'token' };
 
 const feedOf = (text: string): FeedSettings | undefined => parse(text, ENV).config.erp.route_plans;
+
+/** The words of the page for a type whose own name says less. */
+const WORDS: Partial<Record<FieldType, string>> = {
+  integer: 'whole number',
+  count: 'whole number from 0',
+  boolean: 'true or false',
+  moment: 'date-time',
+  point_type: 'type of stop',
+  document: 'tax number',
+  documents: 'tax numbers',
+};
 
 describe('the examples', () => {
   test.each(examples('yaml').filter((text) => text.startsWith('erp:')))('%s is a valid feed', (text) => {
@@ -76,11 +87,17 @@ describe('the examples', () => {
     expect(validateItem('route_plans', reading.item)).toEqual([]);
   });
 
-  test.each(FEED_KINDS)('every field of %s is named', (kind) => {
-    const missing = Object.keys(FLAT_COLUMNS[kind].types)
-      .map((path) => (kind === 'route_plans' ? path.slice(path.indexOf('.') + 1) : path.replace('.id', '_id')))
-      .filter((name) => !DOCS.includes(`\`${name}\``));
-    expect(missing).toEqual([]);
+  test.each(FEED_KINDS)('every field of %s is listed with its type', (kind) => {
+    const title = kind.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase());
+    const [, section = ''] = new RegExp(`\n### ${title}\n(.*?)\n##`, 's').exec(DOCS) ?? [];
+    const listed = [...section.matchAll(/^\| `(.+?)` \| (.+?) \| (yes )?\|/gm)].map((row) => row.slice(1, 4));
+    const { types, required } = FLAT_COLUMNS[kind];
+    const declared = Object.entries(types).map(([path, type]) => [
+      path,
+      WORDS[type] ?? type.replaceAll('_', ' '),
+      required.includes(path) ? 'yes ' : undefined,
+    ]);
+    expect(listed.sort()).toEqual(declared.sort());
   });
 });
 

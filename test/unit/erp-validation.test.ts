@@ -81,7 +81,7 @@ describe('a route plan', () => {
       'route_points[1].address: contains a NUL or half a character',
     ],
     [withPoint({ type: 'Almoço' }), 'route_points[1].type: is not one of Partida, Coleta, Entrega, Chegada'],
-    [withPoint({ delivery_time: -1 }), 'route_points[1].delivery_time: is not a whole number from 0'],
+    [withPoint({ delivery_time: -1 }), 'route_points[1].delivery_time: is not a whole number of seconds from 0'],
     [
       withPoint({ time_window: { start: '2026-05-18T07:00', end: '2026-05-18T09:00' } }),
       'route_points[1].time_window.start: is outside the period of the plan',

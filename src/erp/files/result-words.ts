@@ -45,6 +45,7 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
   ],
   [/does not have the form (\S+); correct .*/, 'não tem o formato $1'],
   [/is not a number; write it as (.*)/, 'não é um número; escreva como $1'],
+  [/is not a whole number of seconds( from 0)?/, 'não é um número inteiro de segundos'],
   [/is not a whole number from 0/, 'não é um número inteiro a partir de 0'],
   [/is not a whole number/, 'não é um número inteiro'],
   [/is not a number/, 'não é um número'],

@@ -48,6 +48,7 @@ const SCHEMAS: Readonly<Record<FieldType, z.ZodType>> = {
   number,
   integer: z.int(wrong('is not a whole number')),
   count: value(isCount, 'is not a whole number from 0'),
+  seconds: value(isCount, 'is not a whole number of seconds from 0'),
   boolean: z.boolean(wrong('is neither true nor false')),
   moment: value((value) => momentMs(value) !== undefined, MOMENT),
   latitude: within(90),

@@ -8,6 +8,8 @@ export type FieldType =
   | 'integer'
   /** An integer that is not negative. */
   | 'count'
+  /** A count with its unit. */
+  | 'seconds'
   | 'boolean'
   | 'moment'
   | 'latitude'
@@ -70,7 +72,7 @@ export const POINT_FIELDS: FieldTable = {
     longitude: 'longitude',
     external_code: 'text',
     axles: 'count',
-    delivery_time: 'count',
+    delivery_time: 'seconds',
     disable_signature_check: 'boolean',
     disable_picture: 'boolean',
   },

@@ -71,6 +71,8 @@ export function readCell(type: FieldType, cell: unknown, formats: ValueFormats =
     case 'count':
     case 'category':
       return integerOf(cell, formats);
+    case 'seconds':
+      return integerOf(cell, formats, 'is not a whole number of seconds');
     case 'moment':
       return momentOf(String(cell).trim(), formats.byPath?.[path] ?? formats.dates);
     case 'boolean':
@@ -92,11 +94,11 @@ function numberOf(cell: unknown, read: (text: string) => Written<number>): CellR
   return read(String(cell).trim()) ?? { issue: 'is not a number; write it as -23.55 or 1234.56' };
 }
 
-function integerOf(cell: unknown, { decimal }: ValueFormats): CellReading {
+function integerOf(cell: unknown, { decimal }: ValueFormats, issue = 'is not a whole number'): CellReading {
   const read = typeof cell === 'number' ? { value: cell } : writtenNumber(String(cell).trim(), decimal);
   // A number that may mean two things keeps its own issue.
   if (read !== undefined && ('issue' in read || Number.isSafeInteger(read.value))) return read;
-  return { issue: 'is not a whole number' };
+  return { issue };
 }
 
 /** A text without a known form stays unchanged: validation reports it. */
