@@ -21,7 +21,7 @@ Written by \`npm run docs\` from the schema of the file, which is also \`config/
 \`config/roadbook.yaml\` names it, so editors complete and check the file.
 
 - The file is YAML. Every key has a default; leave out what you do not change. An unknown key is an error.
-- \`\${NAME}\` and \`\${NAME:-default}\` take environment variables; a \`.env\` file beside \`package.json\` is read too.
+- \`\${NAME}\` and \`\${NAME:-default}\` take environment variables; \`.env\` in the folder in which the command runs is read too.
   \`\${file:PATH}\` takes the content of a secret file.
 - Durations are \`90s\`, \`10m\`, \`6h\`, \`7d\`. Relative paths start at the folder in which the command runs.
 - \`npx roadbook config check\` lists every error with line, column and a hint.
