@@ -48,7 +48,8 @@ export function describeRun(summary: RunSummary): string {
   lines.push(
     `  ${records} records: ${inserted} inserted, ${updated} updated, ${unchanged} unchanged, ${quarantined} quarantined`,
   );
-  if (sent + confirmed + rejected + unknown > 0) {
+  if (summary.job === 'return-executions') lines.push(`  ${sent} outcomes of stops returned to the ERP`);
+  else if (sent + confirmed + rejected + unknown > 0) {
     lines.push(`  ${sent} sent: ${confirmed} confirmed, ${rejected} rejected, ${unknown} unknown`);
   }
   lines.push(`  ${summary.requests} requests, ${summary.retries} retried, ${summary.slices} slices`);

@@ -40,6 +40,11 @@ const counted = ({ job, steps }: JobPreview) => ({
 const isExact = ({ calls, further }: Preview): boolean => calls !== undefined && further === undefined;
 
 function inWords({ calls, exact, further, steps }: ReturnType<typeof counted>): string {
+  // A push counts no calls in advance: a read-back may need any number of pages.
+  if (steps.length > 0 && steps.every((step) => step.calls === undefined)) {
+    const groups = [...Map.groupBy(steps, ({ what }) => what)].map(([what, { length }]) => `${length} ${what}`);
+    return `${amount(steps.length, 'step')}: ${groups.join(', ')}`;
+  }
   const least = exact ? '' : 'at least ';
   const more = further.map((words) => `, and ${words}`).join('');
   return `${amount(steps.length, 'step')} and ${least}${amount(calls, 'call')}${more}`;

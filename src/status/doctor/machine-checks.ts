@@ -64,7 +64,10 @@ export async function checkStatusAddress({ host, port }: { host: string; port: n
   if (code === 'EADDRINUSE') {
     return (await isAlive(host, port))
       ? ok(`${at} is served by a running daemon`)
-      : warn(`${at} is in use by another program`, 'Set status.port to a free port, or to 0 for any free port.');
+      : warn(
+          `${at} is in use, and no Roadbook answers there within ${LIVE_MS / 1_000} s`,
+          'If a daemon runs there, it is busy: try again. Otherwise set status.port to a free port, or to 0 for any.',
+        );
   }
   return warn(`${at} cannot be used (${code})`, 'Check status.host and status.port.');
 }
@@ -89,7 +92,7 @@ function listenCode(host: string, port: number): Promise<string | undefined> {
   });
 }
 
-const LIVE_MS = 2_000;
+const LIVE_MS = 5_000;
 
 async function isAlive(host: string, port: number): Promise<boolean> {
   const name = host.includes(':') ? `[${host}]` : host;

@@ -114,7 +114,10 @@ export const cancel =
     if (!mayMove('cancel', entry))
       throw usage(`${external_code} is ${state}: it cannot be cancelled`, 'It is already final.');
     if (state === 'confirmed' && !isForced)
-      throw usage(`${external_code} is at the service`, 'Remove it there first, then use --force.');
+      throw usage(
+        `${external_code} is at the service`,
+        'No call of the service removes it: remove it there by hand, then use --force.',
+      );
     const isUpdate = state === 'ready' && entry.remote_id !== null;
     if (needsProof(entry) && !isUpdate && !isForced)
       throw usage(
