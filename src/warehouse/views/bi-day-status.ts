@@ -2,11 +2,12 @@
 // about rows: a day that was read and has none is as final as any other.
 import { FINAL_PLAN_STATUSES, MISSED_MS } from '../queries/route-plan-facts.ts';
 import { isUnread } from '../queries/unread-vehicles.ts';
+import { baseTables } from '../schema/catalog.ts';
 import type { Dialect } from '../schema/dialect.ts';
 import { boolean, date, instant, text, view } from '../schema/view.ts';
 
 /** The tables whose records belong to a day. Tables of their parts, such as route_point, are read with them. */
-export const FACT_TABLES = ['checklist', 'daily_summary', 'event', 'itinerary', 'route_plan'];
+export const FACT_TABLES = baseTables.filter(({ retentionBy }) => retentionBy !== null).map(({ name }) => name);
 const DAYS = 400;
 
 /** Since when a vehicle is known that was not read yet, or whose drivers were not read yet. */
@@ -91,7 +92,7 @@ export const biDayStatus = view({
   columns: {
     day: date('Local day.', 'reading.day'),
     table_name: text(
-      'checklist, daily_summary, event, itinerary or route_plan; tables of their parts are read with them.',
+      `One of ${FACT_TABLES.join(', ')}; tables of their parts are read with them.`,
       'reading.table_name',
     ),
     status: text(
