@@ -2,21 +2,11 @@
 // `roadbook plan` come from here. The rows are those that the real jobs pull from a sandbox.
 //   node test/support/row-bytes.ts 60 10    vehicles, days; prints a table for each engine
 import { DatabaseSync } from 'node:sqlite';
+import { loadJobs } from '../../src/app/app.ts';
 import { tables } from '../../src/warehouse/schema/catalog.ts';
 import { type EngineName, rowsOf } from './engines.ts';
 import { stopPostgres } from './postgres.ts';
 import { makeRig, type Rig } from './rig.ts';
-
-const PULLS = [
-  'pull-vehicles',
-  'pull-drivers',
-  'pull-points-of-interest',
-  'pull-events',
-  'pull-route-plans',
-  'pull-daily-summaries',
-  'pull-itineraries',
-  'pull-checklists',
-];
 
 export interface RowBytes {
   rows: number;
@@ -34,7 +24,9 @@ export async function measureRowBytes(
     engine,
   });
   try {
-    for (const job of PULLS) await rig.run(job, WITHOUT_PERIOD.has(job) ? {} : { since: `${days}d` });
+    for (const { name, into, options } of await loadJobs()) {
+      if (into !== undefined) await rig.run(name, 'since' in options.shape ? { since: `${days}d` } : {});
+    }
     const sizes = await (engine === 'sqlite' ? sqliteSizes(rig) : postgresSizes(rig));
     const measured = new Map<string, RowBytes>();
     for (const { name } of tables) {
@@ -47,8 +39,6 @@ export async function measureRowBytes(
     await rig.close();
   }
 }
-
-const WITHOUT_PERIOD = new Set(['pull-vehicles', 'pull-drivers', 'pull-points-of-interest']);
 
 async function sqliteSizes({ settings }: Rig): Promise<Map<string, number>> {
   const database = new DatabaseSync(settings.file ?? '', { readOnly: true });

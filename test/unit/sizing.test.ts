@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { callBudget } from '../../src/status/capacity/call-budget.ts';
-import { rowsADay, usualFleetDay } from '../../src/status/capacity/fleet-day.ts';
+import { rowsADay, type SizedTable, usualFleetDay } from '../../src/status/capacity/fleet-day.ts';
 import { rowBytes, type SizingInput, type SizingJob, sizing } from '../../src/status/capacity/sizing.ts';
 import { slowerSchedules } from '../../src/status/capacity/slower-schedules.ts';
 import { retentionByTable } from '../../src/warehouse/maintenance/retention.ts';
+import { baseTables } from '../../src/warehouse/schema/catalog.ts';
 import { measureRowBytes } from '../support/row-bytes.ts';
 
 const NOW = Date.parse('2026-03-02T08:00:30.000Z');
@@ -29,6 +30,8 @@ const asked: SizingInput = {
   most: { concurrency: 64, requestsPerMinute: 100_000 },
   retention: {},
 };
+
+const sizedTables = Object.keys(rowsADay(asked.day)) as SizedTable[];
 
 const size = (jobs: SizingJob[], rate: number, other: Partial<SizingInput> = {}) =>
   sizing(jobs, callBudget(jobs, rate, NOW), { ...asked, ...other });
@@ -134,10 +137,21 @@ describe('slower schedules', () => {
   });
 });
 
+/** At most one a week for each vehicle. */
+const FEW_ROWS = ['itinerary'];
+
+describe('the tables of the estimate', () => {
+  it('are all that get rows every day', () => {
+    const daily = baseTables.filter(({ retentionBy, parent }) => retentionBy !== null || parent !== null);
+    const names = daily.map(({ name }) => name).filter((name) => !FEW_ROWS.includes(name));
+    expect(sizedTables).toEqual(expect.arrayContaining(names));
+  });
+});
+
 describe('the bytes of a row', () => {
   it('are close to those of rows that the jobs have pulled', async () => {
     const measured = await measureRowBytes('sqlite', { vehicles: 20, days: 3 });
-    const estimated = Object.keys(rowsADay(asked.day)).filter((table) => (measured.get(table)?.rows ?? 0) > 200);
+    const estimated = sizedTables.filter((table) => (measured.get(table)?.rows ?? 0) > 200);
     expect(estimated).toEqual(expect.arrayContaining(['event', 'route_point', 'status_change']));
     for (const table of estimated) {
       const ratio = (measured.get(table)?.bytes ?? 0) / rowBytes('sqlite', table);

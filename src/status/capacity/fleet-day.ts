@@ -25,8 +25,10 @@ const ANSWERS_A_CHECKLIST = 10;
 const CHANGES_A_PLAN = 3;
 const CHANGES_A_STOP = 2;
 
+export type SizedTable = keyof ReturnType<typeof rowsADay>;
+
 /** Rows that a day adds, by table. Tables with few rows, such as the outbox and the vehicles, are left out. */
-export function rowsADay(day: FleetDay): Record<string, number> {
+export function rowsADay(day: FleetDay) {
   const plans = day.vehicles * day.plansADay;
   const stops = plans * day.stopsAPlan;
   const checklists = day.vehicles * day.checklistsADay;

@@ -1,7 +1,7 @@
 // What a fleet of a given size needs: calls against the rate of the account, rows, disk, concurrent requests, daemons.
 // Pure arithmetic over the call budget, the rows of a day and the bytes of a row; no warehouse, no service.
 import { type BudgetJob, type CallBudget, FULL_SHARE, sum } from './call-budget.ts';
-import { type FleetDay, rowsADay } from './fleet-day.ts';
+import { type FleetDay, rowsADay, type SizedTable } from './fleet-day.ts';
 import { rateFor, slowerSchedules } from './slower-schedules.ts';
 
 export interface SizingJob extends BudgetJob {
@@ -89,7 +89,7 @@ function figuresOf(jobs: readonly SizingJob[], budget: CallBudget, input: Sizing
  * Bytes of a row on the disk, including its share of the indexes. Measured on the data of a sandbox with 250 vehicles over
  * 14 days (node test/support/row-bytes.ts 250 14). A test measures a sample again.
  */
-const MEASURED: Readonly<Record<string, { sqlite: number; postgres: number }>> = {
+const MEASURED: Readonly<Record<SizedTable, { sqlite: number; postgres: number }>> = {
   checklist: { sqlite: 520, postgres: 630 },
   checklist_answer: { sqlite: 460, postgres: 590 },
   daily_summary: { sqlite: 270, postgres: 430 },
@@ -103,11 +103,11 @@ const MEASURED: Readonly<Record<string, { sqlite: number; postgres: number }>> =
 };
 
 /** An engine without a measurement counts as PostgreSQL, which needs the most. */
-export const rowBytes = (engine: string, table: string): number =>
-  MEASURED[table]?.[engine === 'sqlite' ? 'sqlite' : 'postgres'] ?? 0;
+export const rowBytes = (engine: string, table: SizedTable): number =>
+  MEASURED[table][engine === 'sqlite' ? 'sqlite' : 'postgres'];
 
-function tableSizes(rows: Record<string, number>, { engine, retention }: SizingInput) {
-  return Object.entries(rows).map(([table, count]) => {
+function tableSizes(rows: Record<SizedTable, number>, { engine, retention }: SizingInput) {
+  return (Object.entries(rows) as [SizedTable, number][]).map(([table, count]) => {
     const bytes = rowBytes(engine, table);
     const days = Math.min(DAYS_A_YEAR, (retention[table] ?? Number.POSITIVE_INFINITY) / DAY_MS);
     return {
@@ -121,7 +121,11 @@ function tableSizes(rows: Record<string, number>, { engine, retention }: SizingI
 }
 
 /** New rows of a day, each counted as often as its job reads it. */
-function recordsADay(jobs: readonly SizingJob[], { jobs: budgets }: CallBudget, rows: Record<string, number>): number {
+function recordsADay(
+  jobs: readonly SizingJob[],
+  { jobs: budgets }: CallBudget,
+  rows: Readonly<Record<string, number>>,
+): number {
   const each = jobs.map((job) => {
     const runs = budgets.find(({ name }) => name === job.name)?.runs_per_day ?? 0;
     if (runs === 0) return 0;
