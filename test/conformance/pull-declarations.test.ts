@@ -12,7 +12,7 @@ const ofEach = <Fact>(fact: (job: (typeof jobs)[number]) => Fact) =>
 
 describe('a pull job', () => {
   it('fills the tables of its records, and those into which a load writes changes', () => {
-    expect(ofEach(({ tables }) => tables.map(({ name }) => name))).toMatchObject({
+    expect(ofEach(({ tables }) => tables.map(({ name }) => name))).toEqual({
       'pull-checklists': ['checklist', 'checklist_answer', 'image'],
       'pull-daily-summaries': ['daily_summary', 'daily_summary_revision'],
       'pull-drivers': ['driver'],
@@ -25,7 +25,7 @@ describe('a pull job', () => {
   });
 
   it('needs the jobs that pull the records it asks by, and no other', () => {
-    expect(ofEach(({ needs }) => needs)).toMatchObject({
+    expect(ofEach(({ needs }) => needs)).toEqual({
       'pull-checklists': [],
       'pull-daily-summaries': ['pull-vehicles', 'pull-drivers'],
       'pull-drivers': [],
@@ -39,7 +39,7 @@ describe('a pull job', () => {
 
   it('keeps its coverage under the names that existing warehouses use', () => {
     const all = { counted: '%' };
-    expect(ofEach(({ options, scopes }) => scopes?.(options.parse({})))).toMatchObject({
+    expect(ofEach(({ options, scopes }) => scopes?.(options.parse({})))).toEqual({
       'pull-checklists': all,
       'pull-daily-summaries': { ...all, vehicle: 'vehicle %', driver: 'drivers of vehicle %' },
       'pull-drivers': all,
@@ -49,6 +49,14 @@ describe('a pull job', () => {
       'pull-route-plans': { counted: 'plans' },
       'pull-vehicles': all,
     });
+  });
+
+  it('fills a table with days and a retention limit if it reads by period', () => {
+    const byPeriod = pulls.filter(({ options }) => 'since' in options.shape);
+    const without = byPeriod.filter(
+      ({ tables }) => !tables.some(({ kind, retentionBy }) => kind === 'base' && retentionBy),
+    );
+    expect(without.map(({ name }) => name)).toEqual([]);
   });
 
   it('counts the scopes of its present options only', () => {

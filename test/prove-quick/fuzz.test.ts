@@ -6,11 +6,17 @@ import { configDeclarations, loadJobs } from '../../src/app/app.ts';
 import { editedConfigs, tryConfig } from '../support/config-fuzz.ts';
 import { fuzzedFiles, tryFile } from '../support/erp-fuzz.ts';
 import { stopPostgres } from '../support/postgres.ts';
-import { fuzzRecords, openFuzzPlace } from '../support/record-fuzz.ts';
+import { FUZZ_KINDS, fuzzRecords, openFuzzPlace } from '../support/record-fuzz.ts';
 
 afterAll(stopPostgres);
 
 describe('any record that the service sends', () => {
+  it('is of a table that a pull fills, and every such table gets some', async () => {
+    const filled = (await loadJobs()).flatMap(({ into = [] }) => into.filter(([endpoint]) => endpoint !== null));
+    const sent = FUZZ_KINDS.flatMap(({ tables }) => tables.map(({ name }) => name));
+    expect(sent.toSorted()).toEqual(filled.map(([, { name }]) => name).toSorted());
+  });
+
   it.each([
     ['sqlite', 600],
     ['postgres', 200],

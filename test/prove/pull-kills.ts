@@ -22,7 +22,7 @@ const sweepAlone = async (engine: EngineName, job: string, kills: number): Promi
 };
 
 const sweepAll = async (engine: EngineName, kills: number): Promise<SweepResult[]> => {
-  const jobs = kills === 0 ? [] : Object.keys(PULLS);
+  const jobs = kills === 0 ? [] : PULLS.map(({ name }) => name);
   const queue = new PQueue({ concurrency: AT_ONCE[engine] });
   return queue.addAll(jobs.map((job) => () => sweepAlone(engine, job, kills)));
 };

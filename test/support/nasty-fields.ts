@@ -2,13 +2,8 @@
 // as CSV and Parquet: they come back to the byte, and no spreadsheet takes one for a formula.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { baseTables } from '../../src/warehouse/schema/catalog.ts';
 import { recordColumns, type Table } from '../../src/warehouse/schema/table.ts';
 import { checklistAnswer } from '../../src/warehouse/tables/checklist-answer.ts';
-import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
-import { routePoint } from '../../src/warehouse/tables/route-point.ts';
-import { routePointExecution } from '../../src/warehouse/tables/route-point-execution.ts';
-import { routePointItem } from '../../src/warehouse/tables/route-point-item.ts';
 import { exportedCsv, exportedParquet } from './exported-texts.ts';
 import { type DraftRecord, NASTY_TEXTS, SERIAL } from './fuzzed-records.ts';
 import { FUZZ_KINDS, type FuzzKind, type FuzzPlace, takeStock } from './record-fuzz.ts';
@@ -23,13 +18,6 @@ const draft = (table: Table, text: string): DraftRecord => ({
   unknown: [[NOTE, text]],
   idForm: (id) => id,
 });
-
-const PLAN_LEVELS = [routePlan, routePoint, routePointExecution, routePointItem];
-
-function tablesOf(kind: FuzzKind): Table[] {
-  const own = baseTables.filter(({ name }) => name === kind.name);
-  return own.length > 0 ? own : PLAN_LEVELS;
-}
 
 export interface NastyCounts {
   texts: number;
@@ -53,7 +41,7 @@ export interface NastyCounts {
 /** Sends every kind once with every text, and compares the rows and the exported files. */
 export async function sendNastyTexts(place: FuzzPlace): Promise<NastyCounts> {
   for (const kind of FUZZ_KINDS) {
-    const drafts = NASTY_TEXTS.flatMap((text) => tablesOf(kind).map((table) => draft(table, text)));
+    const drafts = NASTY_TEXTS.flatMap((text) => kind.tables.map((table) => draft(table, text)));
     await kind.send(place, drafts);
   }
   const stored = await storedTexts(place);

@@ -16,25 +16,24 @@ const MINUTE_MS = 60_000;
 /** Added to an id, it is one that the service never gave. */
 const FAR_AWAY = 900_000_000;
 
-/** Live runs where the end of time does not change the content, a fixed period where it would. */
-export const PULLS: Readonly<Record<string, readonly string[]>> = {
-  'pull-vehicles': [],
-  'pull-drivers': [],
-  'pull-points-of-interest': [],
-  'pull-events': [],
-  'pull-route-plans': [],
-  'pull-daily-summaries': [],
+export const PULLS = (await loadJobs()).filter(({ into }) => into !== undefined);
+
+/** Fixed periods of jobs whose content would change with the end of time; all others run live. */
+const PERIODS: Readonly<Record<string, readonly string[]>> = {
   // One begins on each Monday: three weeks hold some on any day of the week.
   'pull-itineraries': period(20),
   'pull-checklists': period(3),
 };
 
 /** Covered periods are not read again, so that a run that marks a period covered without its rows never gets them. */
-const OPTIONS = `jobs:
-  pull-events: { since: 3d, lookback: 0s }
-  pull-route-plans: { since: 3d, lookback: 0s }
-  pull-daily-summaries: { since: 3d, lookback: 0s }
-`;
+const OPTIONS = `jobs: ${JSON.stringify(
+  Object.fromEntries(
+    PULLS.filter(({ name, options }) => 'since' in options.shape && !(name in PERIODS)).map(({ name }) => [
+      name,
+      { since: '3d', lookback: '0s' },
+    ]),
+  ),
+)}\n`;
 
 /**
  * Both ends of the period that is read move on with the clock: the far end of `since`, and the near end, which is held
@@ -116,8 +115,8 @@ export async function openGround(engine: EngineName): Promise<Ground> {
 export async function sweep({ engine, sandbox, listed }: Ground, { job, kills }: SweepOptions): Promise<SweepResult> {
   const base = await copyOf(listed, sandbox);
   try {
-    const args = ['run', job, ...(PULLS[job] ?? [])];
-    const damaged = await tablesOf(job);
+    const args = ['run', job, ...(PERIODS[job] ?? [])];
+    const damaged = tablesOf(job);
     if (!LISTED.includes(job)) await succeed(base.place, args);
     await spoil(base, damaged);
     const calm = await calmRun(base, sandbox, args, damaged);
@@ -139,8 +138,8 @@ export async function sweep({ engine, sandbox, listed }: Ground, { job, kills }:
 }
 
 /** The tables with records that the job fills. */
-async function tablesOf(name: string): Promise<Table[]> {
-  const job = (await loadJobs()).find((each) => each.name === name);
+function tablesOf(name: string): Table[] {
+  const job = PULLS.find((each) => each.name === name);
   return (job?.tables ?? []).filter(({ kind }) => kind === 'base');
 }
 

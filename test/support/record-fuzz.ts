@@ -123,6 +123,8 @@ const batch = (table: Table, maxLength: number): fc.Arbitrary<Draft[]> =>
 /** How the records of one kind are sent: by which job, as the answers of which calls. */
 export interface FuzzKind {
   name: string;
+  /** The tables of its drafts, in turn. */
+  tables: readonly Table[];
   /** Drafts of one run. */
   drafts: fc.Arbitrary<readonly Draft[]>;
   send(place: FuzzPlace, drafts: readonly Draft[]): Promise<void>;
@@ -142,6 +144,7 @@ const listed = (
   { own, options = {} }: { own?: (serial: number) => Fields; options?: Record<string, unknown> } = {},
 ): FuzzKind => ({
   name: table.name,
+  tables: [table],
   drafts: batch(table, MOST),
   async send(place, drafts) {
     place.service.give(path, numbered(place, table, drafts, own));
@@ -152,6 +155,7 @@ const listed = (
 /** A plan with its parts, each level a record of its own: of four drafts one is a plan, one a point, and so on. */
 const plans: FuzzKind = {
   name: 'route plans with their points, executions and items',
+  tables: [routePlan, routePoint, routePointExecution, routePointItem],
   drafts: fc
     .array(fc.tuple(draftOf(routePlan), draftOf(routePoint), draftOf(routePointExecution), draftOf(routePointItem)), {
       minLength: 1,
@@ -191,6 +195,7 @@ const plans: FuzzKind = {
 /** Answers of one checklist; their pictures are requested by name. */
 const answers: FuzzKind = {
   name: checklistAnswer.name,
+  tables: [checklistAnswer],
   drafts: batch(checklistAnswer, 100),
   async send(place, drafts) {
     const id = place.next();
@@ -221,20 +226,7 @@ export const FUZZ_KINDS: readonly FuzzKind[] = [
   plans,
 ];
 
-const TABLES: readonly Table[] = [
-  vehicle,
-  driver,
-  pointOfInterest,
-  event,
-  dailySummary,
-  itinerary,
-  checklist,
-  checklistAnswer,
-  routePlan,
-  routePoint,
-  routePointExecution,
-  routePointItem,
-];
+const TABLES = FUZZ_KINDS.flatMap(({ tables }) => tables);
 
 export interface FuzzCounts {
   sent: number;
