@@ -14,7 +14,7 @@ const FOLDER = join(SOURCE, 'status/page');
 type Catalogue = Record<string, string | { one: string; other: string }>;
 const { en } = (await import(`${FOLDER}/texts/en.js`)) as { en: Catalogue };
 const { pt } = (await import(`${FOLDER}/texts/pt.js`)) as { pt: Catalogue };
-const { ptTables } = (await import(`${FOLDER}/texts/tables.js`)) as { ptTables: Record<string, string> };
+const { ptMeanings } = (await import(`${FOLDER}/texts/meanings.js`)) as { ptMeanings: Record<string, string> };
 
 const files = (folder: string, extension: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -51,7 +51,7 @@ describe('the texts of the page', () => {
     expect(unused).toEqual([]);
   });
 
-  it('have the words of every job, state, reason and code list', async () => {
+  it('have the words of every state, reason and code list', () => {
     const keys = (group: string) =>
       Object.keys(en)
         .filter((key) => key.startsWith(`${group}.`))
@@ -59,19 +59,14 @@ describe('the texts of the page', () => {
     for (const group of ['attention', 'says', 'todo'])
       expect(keys(group).toSorted(), group).toEqual([...ATTENTION_REASONS].toSorted());
     expect(keys('state')).toEqual(expect.arrayContaining([...OUTBOX_STATES]));
-    const meanings = (await loadJobs()).map(({ name, meaning }) => [name, meaning]);
-    expect(keys('meaning').map((name) => [name, en[`meaning.${name}`]])).toEqual(meanings.toSorted());
     for (const { id, name } of EVENT_CATEGORIES) expect(en[`event.${id}`]).toBe(name);
     for (const { code, name } of ROUTE_PLAN_STATUSES) expect(en[`planStatus.${code}`]).toBe(name);
     for (const { code, name } of ROUTE_POINT_STATUSES) expect(en[`stopStatus.${code}`]).toBe(name);
   });
 
-  it('say in Portuguese what every table and view holds', () => {
-    expect(Object.keys(ptTables).toSorted()).toEqual(
-      dictionary()
-        .map(({ name }) => name)
-        .toSorted(),
-    );
+  it('say in Portuguese what every job does and every table and view holds', async () => {
+    const named = [...(await loadJobs()), ...dictionary()].map(({ name }) => name);
+    expect(Object.keys(ptMeanings).toSorted()).toEqual(named.toSorted());
   });
 
   it('translate only sentences that the daemon says', () => {

@@ -1,8 +1,8 @@
 // @ts-check
 // The texts of the page in the language of the reader: one catalogue for each language, with the same keys.
 import { en } from './texts/en.js';
+import { ptMeanings } from './texts/meanings.js';
 import { pt } from './texts/pt.js';
-import { ptTables } from './texts/tables.js';
 
 const CATALOGUES = { en, pt };
 const LOCALES = { en: 'en-GB', pt: 'pt-BR' };
@@ -75,9 +75,9 @@ export const word = (group, code) => {
   return key in en ? t(key) : String(code).replaceAll('_', ' ');
 };
 
-/** What a table holds; the server says it in English. */
-export const tableMeaning = (/** @type {{name: string, meaning: string}} */ { name, meaning }) =>
-  language === 'pt' ? ptTables[name] : meaning;
+/** What a job does or a table holds; the server says it in English. */
+export const meaningOf = (/** @type {{name: string, meaning: string}} */ { name, meaning }) =>
+  language === 'pt' ? ptMeanings[name] : meaning;
 
 /** Whether the catalogue has a word for a code. */
 export const hasWord = (/** @type {string} */ group, /** @type {string} */ code) => `${group}.${code}` in en;

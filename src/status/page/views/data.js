@@ -8,7 +8,7 @@ import { ActionButton } from '../parts/action.js';
 import { useData } from '../parts/page.js';
 import { Pager, Table } from '../parts/table.js';
 import { Choice, Empty, Faint, Foreign, Loaded, Pill, Said, Time } from '../parts/words.js';
-import { currentLanguage, rich, t, tableMeaning, word } from '../texts.js';
+import { currentLanguage, meaningOf, rich, t, word } from '../texts.js';
 import { count, finePercent } from '../words.js';
 import { Days, Yesterday } from './days.js';
 
@@ -51,7 +51,7 @@ const tableRow = (each, tables) => {
   return {
     key: each.name,
     cells: [
-      html`<code class="name">${each.name}</code><span class="meaning">${entry && tableMeaning(entry)}</span>`,
+      html`<code class="name">${each.name}</code><span class="meaning">${entry && meaningOf(entry)}</span>`,
       count(each.rows),
       html`<${Pill} group="fresh" state=${each.verdict} />`,
       when(each.read_until),
@@ -99,7 +99,7 @@ function Entry({ entry: { name, kind, meaning, call, columns: own } }) {
     .map((column) => column.name)
     .join(', ');
   return html`<details onToggle=${(/** @type {any} */ event) => setOpen(event.target.open)}>
-    <summary><code><strong>${name}</strong></code><span class="reason">${tableMeaning({ name, meaning })}</span></summary>
+    <summary><code><strong>${name}</strong></code><span class="reason">${meaningOf({ name, meaning })}</span></summary>
     <p class="faint">${word('tableKind', kind)}${call === null ? null : html` · <code>${call}</code>`} · ${t('data.key')}: <code>${key}</code></p>
     ${
       isOpen

@@ -6,7 +6,7 @@ import { html } from '../html.js';
 import { useData, usePage } from '../parts/page.js';
 import { Strip } from '../parts/sparks.js';
 import { Empty, Facts, Loaded, Pill, Said, Time } from '../parts/words.js';
-import { rich, t, word } from '../texts.js';
+import { meaningOf, rich, t, word } from '../texts.js';
 import { count, dayAndTime, fullTime, span, toneOf } from '../words.js';
 import { Options } from './config.js';
 import { Durations, JobButtons, LastRun, RowsWritten } from './overview.js';
@@ -37,7 +37,7 @@ function Job({ job, status }) {
       confirm: t('incident.copy'),
       action: () => navigator.clipboard.writeText(incidentText(job, status)),
     });
-  return html`<p class="lead">${word('meaning', job.name)}</p>
+  return html`<p class="lead">${meaningOf(job)}</p>
     <div class="buttons">${job.enabled ? html`<${JobButtons} job=${job} />` : null}
       <button type="button" class="quiet" aria-haspopup="dialog" onClick=${incident}>${t('incident.button')}</button></div>
     ${

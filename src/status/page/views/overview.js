@@ -8,7 +8,7 @@ import { BarSpark, LineSpark } from '../parts/sparks.js';
 import { Table } from '../parts/table.js';
 import { Card, Faint, Foreign, Pill, Said, Time } from '../parts/words.js';
 import { linesOf } from '../reasons.js';
-import { hasWord, rich, t, word } from '../texts.js';
+import { hasWord, meaningOf, rich, t, word } from '../texts.js';
 import { count, runSeconds, shortCount, span, toneOf } from '../words.js';
 
 /** The worst health first. */
@@ -102,7 +102,7 @@ function jobRow(job, { tables }) {
   return {
     key: name,
     cells: [
-      html`<a class="name" href=${href('jobs', [name])}>${name}</a><span class="meaning">${word('meaning', name)}</span>`,
+      html`<a class="name" href=${href('jobs', [name])}>${name}</a><span class="meaning">${meaningOf(job)}</span>`,
       html`<${Pill} group="health" state=${job.enabled ? job.health : 'disabled'} />`,
       html`<${LastRun} run=${last} />`,
       job.next_tick_at === null ? html`<${Faint}>–<//>` : html`<${Time} kind="until" at=${job.next_tick_at} />`,

@@ -1,7 +1,22 @@
 // @ts-check
-// What each table and view holds, in Brazilian Portuguese. The English sentence comes with the dictionary of the server.
+// What each job does and each table and view holds, in Brazilian Portuguese. The English sentence comes from the server.
 /** @type {Record<string, string>} */
-export const ptTables = {
+export const ptMeanings = {
+  'maintain-warehouse': 'Apaga linhas vencidas, procura danos no banco de dados e o otimiza.',
+  'pull-checklists': 'Busca checklists com respostas e imagens.',
+  'pull-daily-summaries': 'Busca os números diários de veículos e motoristas.',
+  'pull-drivers': 'Busca todos os agentes e motoristas da conta.',
+  'pull-events': 'Busca os eventos de cada veículo.',
+  'pull-itineraries': 'Busca os itinerários de veículos e motoristas.',
+  'pull-points-of-interest': 'Busca todos os pontos de interesse da conta.',
+  'pull-route-plans': 'Busca planos de rota com a execução de seus pontos.',
+  'pull-vehicles': 'Busca todos os veículos da conta.',
+  'push-agents': 'Envia os agentes do ERP ao serviço.',
+  'push-itineraries': 'Envia os itinerários do ERP ao serviço.',
+  'push-points-of-interest': 'Envia os pontos de interesse do ERP ao serviço.',
+  'push-route-plans': 'Envia os planos de rota do ERP ao serviço.',
+  'return-executions': 'Devolve ao ERP o resultado de cada parada de um plano enviado.',
+  'verify-warehouse': 'Lê de novo uma amostra de dias passados, compara com o banco e corrige as diferenças.',
   bi_calendar: 'Uma linha por dia local, de dez anos atrás a dois adiante, com seus limites em UTC.',
   bi_checklist_answer: 'Uma linha por resposta de checklist: pergunta, resposta, risco, foto, agente, hora e lugar.',
   bi_day_status:
