@@ -1,13 +1,12 @@
 // Pulls itineraries by their expected start and end, past and future. Known itineraries outside the search period are
 // read by id until they have ended.
+import { DAY_MS } from '../src/core/time/durations.ts';
 import { itineraries } from '../src/fleet/endpoints/itineraries.ts';
 import { itinerary as itineraryById } from '../src/fleet/endpoints/itinerary.ts';
 import { pull } from '../src/sync/pull/define.ts';
 import { windowed } from '../src/sync/pull/presets/windowed.ts';
 import { itineraryRequest, withObjects } from '../src/sync/pull/resources/itineraries/read.ts';
 import { itinerary } from '../src/warehouse/tables/itinerary.ts';
-
-const DAY_MS = 86_400_000;
 
 export default pull({
   meaning: 'Pulls the itineraries of vehicles and drivers.',

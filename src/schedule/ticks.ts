@@ -4,8 +4,10 @@
 // Daylight saving: a schedule with fixed hours has each local slot exactly once. A slot inside a gap moves to the end of
 // the gap, and the second pass of an overlap adds no slot. A schedule for every hour follows elapsed time instead, so
 // that it neither pauses nor doubles.
+
 import { createTask, parse, type ScheduledTask } from 'node-cron';
 import { Temporal } from 'temporal-polyfill';
+import { DAY_MS } from '../core/time/durations.ts';
 
 export interface Schedule {
   /** Five cron fields, or six with seconds first. */
@@ -13,8 +15,6 @@ export interface Schedule {
   /** IANA zone. */
   timezone: string;
 }
-
-const DAY_MS = 86_400_000;
 
 /** The longest wait of any schedule that is ever due: a 29 February on a given weekday. */
 const HORIZON_DAYS = 366 * 41;

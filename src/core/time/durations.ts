@@ -1,6 +1,8 @@
 // Durations as users write them: `90s`, `10m`, `6h`, `7d`. In the code a duration is always in milliseconds.
 
-const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+export const DAY_MS = 86_400_000;
+
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: DAY_MS } as const;
 type Unit = keyof typeof UNIT_MS;
 
 export const DURATION_PATTERN = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/;

@@ -1,13 +1,14 @@
 // The runs: the last day as a timeline, a list by page, and one run with all its facts and last log lines.
+
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { isoInstant } from '../../core/time/clock.ts';
+import { DAY_MS } from '../../core/time/durations.ts';
 import { type RunRow, runNamed, searchRuns } from '../../warehouse/control/runs.ts';
 import { ApiError } from '../server/api-error.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { PAGE_ROWS, page, paged, query, text } from './page-query.ts';
 
-const DAY_MS = 86_400_000;
 /** The timeline shows at most this many runs, the newest ones. */
 const MOST_BARS = 5_000;
 

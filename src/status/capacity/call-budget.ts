@@ -1,6 +1,6 @@
 // Whether the schedules fit the allowed rate of calls: calls and minutes of each job, per run and per day. The figures
 // are measured if enough runs are stored, otherwise estimated from the job's declaration.
-import { formatDuration } from '../../core/time/durations.ts';
+import { DAY_MS, formatDuration } from '../../core/time/durations.ts';
 import { type Schedule, ticksAfter } from '../../schedule/ticks.ts';
 
 export interface BudgetJob extends Schedule {
@@ -9,7 +9,6 @@ export interface BudgetJob extends Schedule {
   callsOf(periodMs: number): { calls: number; basis: string };
 }
 
-const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 const MINUTES_A_DAY = 1_440;
 /** Periods are computed from at most this many ticks, up to this far ahead. */

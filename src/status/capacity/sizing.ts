@@ -1,5 +1,6 @@
 // What a fleet of a given size needs: calls against the rate of the account, rows, disk, concurrent requests, daemons.
 // Pure arithmetic over the call budget, the rows of a day and the bytes of a row; no warehouse, no service.
+import { DAY_MS } from '../../core/time/durations.ts';
 import { type BudgetJob, type CallBudget, FULL_SHARE, sum } from './call-budget.ts';
 import { type FleetDay, rowsADay, type SizedTable } from './fleet-day.ts';
 import { rateFor, slowerSchedules } from './slower-schedules.ts';
@@ -31,7 +32,6 @@ export interface SizingInput {
   retention: Readonly<Record<string, number>>;
 }
 
-const DAY_MS = 86_400_000;
 const DAYS_A_YEAR = 365;
 const GB = 1e9;
 /** Records that one daemon reads: about a third of the figure in docs/explanation/performance.md, because runs come in bursts. */

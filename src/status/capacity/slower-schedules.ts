@@ -1,9 +1,8 @@
 // Finds longer periods with which all jobs together fit the rate. Each step slows down the job with the most calls. A
 // job that needs as many calls at any period, such as a push, is left alone.
-import { formatDuration } from '../../core/time/durations.ts';
+import { DAY_MS, formatDuration } from '../../core/time/durations.ts';
 import { type BudgetJob, type CallBudget, FULL_SHARE } from './call-budget.ts';
 
-const DAY_MS = 86_400_000;
 const MINUTES_A_DAY = 1_440;
 const MINUTES = [2, 3, 5, 10, 15, 20, 30, 60, 120, 180, 240, 360, 720, 1_440];
 

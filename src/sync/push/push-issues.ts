@@ -1,15 +1,15 @@
 // What the ERP offered in the last day and the service does not have, or not completely: feeds and files that could not be
 // read, rejected items, items that were taken in part. A run that finds one is partial; the health keeps it for a day, because
 // the next run may find nothing new.
+
 import { Skippable } from '../../core/errors.ts';
 import { isoInstant } from '../../core/time/clock.ts';
+import { DAY_MS } from '../../core/time/durations.ts';
 import { FEED_KINDS } from '../../erp/feed-kinds.ts';
 import { deleteFact, writeFact } from '../../warehouse/control/learned-facts.ts';
 import type { Engine, Transaction } from '../../warehouse/engine.ts';
 import { dropOldUnread, recentIssues, unreadFact } from '../../warehouse/outbox/lists.ts';
 import type { PushRun } from './kind.ts';
-
-const DAY_MS = 86_400_000;
 
 const SHOW_REJECTED = 'npx roadbook outbox list --state rejected shows them; a dropped file has its result in failed/.';
 

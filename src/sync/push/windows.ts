@@ -1,6 +1,8 @@
 // Groups the periods of many entries into windows, one listing each: periods close together share a window, so a thousand
 // plans of one day cost one listing. Each window is padded on both sides, because of time zones and edges.
+
 import { isoInstant } from '../../core/time/clock.ts';
+import { DAY_MS } from '../../core/time/durations.ts';
 import type { Period } from '../../warehouse/outbox/queries.ts';
 
 export interface Window<T> {
@@ -9,7 +11,6 @@ export interface Window<T> {
   entries: T[];
 }
 
-const DAY_MS = 86_400_000;
 /** Longest usual window; a service may fail to list a much longer period. */
 const LONGEST_MS = 3 * DAY_MS;
 

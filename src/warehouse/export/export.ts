@@ -1,12 +1,14 @@
 // Exports tables to files. Each file is written completely or not at all, and all files show one committed state. A part
 // that has not changed since the last export to the same folder is kept. The file of a part that no longer exists is
 // removed.
+
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder, publishFile } from '../../core/atomic-file.ts';
 import { Fatal } from '../../core/errors.ts';
 import { isoInstant } from '../../core/time/clock.ts';
+import { DAY_MS } from '../../core/time/durations.ts';
 import type { Engine, Scan } from '../engine.ts';
 import { quote } from '../schema/table.ts';
 import type { Exportable } from './exportable.ts';
@@ -33,7 +35,6 @@ export interface ExportedTable {
 
 /** A row gets its timestamp before its commit, so it may appear later than its timestamp says. */
 const COMMIT_MARGIN_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 
 export const exportTables = (engine: Engine, request: ExportRequest): Promise<ExportedTable[]> =>
   writeTables(engine, request).catch((thrown) => {

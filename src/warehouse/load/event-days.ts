@@ -1,6 +1,8 @@
 // Keeps event_day in step with event: a transaction that changes events calls this for the vehicles and days that it may
 // have changed, and their figures are written again.
+
 import type { Knex } from 'knex';
+import { DAY_MS } from '../../core/time/durations.ts';
 import type { EventDays, LoadCounts, RowRange, Scalar } from '../engine.ts';
 import type { Dialect } from '../schema/dialect.ts';
 import { recordColumns, type Table } from '../schema/table.ts';
@@ -9,7 +11,6 @@ import { event } from '../tables/event.ts';
 export const hasDayFigures = (table: Table): boolean => table === event;
 
 const VEHICLE_AT = recordColumns(event).findIndex(({ name }) => name === 'vehicle_id');
-const DAY_MS = 86_400_000;
 export const ALL_DAYS: EventDays = { first: '0001-01-01', last: '9999-12-31' };
 
 /** The vehicles and days of rows that are about to be loaded; undefined if no row has a day. */

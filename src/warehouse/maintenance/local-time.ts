@@ -1,11 +1,13 @@
 // Fills the tables that views use for the configured time zone: its UTC offsets and its days, and the local day of every
 // stored row. They are written when the zone, its rules or the year have changed, in one transaction, so that a reader never
 // sees a partial state.
+
 import { isDeepStrictEqual } from 'node:util';
 import type { Knex } from 'knex';
 import { Temporal } from 'temporal-polyfill';
 import { chunks } from '../../core/chunks.ts';
 import { isoInstant } from '../../core/time/clock.ts';
+import { DAY_MS } from '../../core/time/durations.ts';
 import { readFact, writeFact } from '../control/learned-facts.ts';
 import type { Engine } from '../engine.ts';
 import { ALL_DAYS, hasDayFigures, writeEventDays } from '../load/event-days.ts';
@@ -22,7 +24,6 @@ const OFFSET_YEARS_AHEAD = 10;
 const DAY_YEARS_BACK = 10;
 const DAY_YEARS_AHEAD = 2;
 const ROWS_AT_ONCE = 400;
-const DAY_MS = 86_400_000;
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
 export async function fillLocalTime(engine: Engine, zone: string, nowMs: number): Promise<void> {

@@ -1,7 +1,9 @@
 // Plans the slices of a checklist run: the search windows, and failed pictures that are due again.
+
 import { z } from 'zod';
 import { chunks } from '../../../../core/chunks.ts';
 import { durationOption } from '../../../../core/time/duration-option.ts';
+import { DAY_MS } from '../../../../core/time/durations.ts';
 import { checklist as checklistById } from '../../../../fleet/endpoints/checklist.ts';
 import { checklists } from '../../../../fleet/endpoints/checklists.ts';
 import { checklist } from '../../../../warehouse/tables/checklist.ts';
@@ -11,7 +13,6 @@ import { type WindowWork, windowed } from '../../presets/windowed.ts';
 import type { Plan, PlanContext } from '../../types.ts';
 import { picturesToRetry, type WantedPicture } from './pictures.ts';
 
-const DAY_MS = 86_400_000;
 const PICTURES_PER_SLICE = 100;
 
 /** The summaries of checklists, by the instant they were filled in. */

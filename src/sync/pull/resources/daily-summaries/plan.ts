@@ -2,7 +2,9 @@
 // Trailing days are read again, because the service recalculates them; the current day is covered only until now. Coverage
 // is kept for each vehicle, so a new vehicle gets its history: its own days, and the days of drivers over all vehicles,
 // because its share was missing in them.
+
 import { chunks } from '../../../../core/chunks.ts';
+import { DAY_MS } from '../../../../core/time/durations.ts';
 import { dailySummary as summaryCall } from '../../../../fleet/endpoints/daily-summary.ts';
 import { coverageOf, type ScopedInterval } from '../../../../warehouse/control/coverage.ts';
 import { knownIds } from '../../../../warehouse/queries/dimension-keys.ts';
@@ -17,7 +19,6 @@ import { canBeAsked } from '../../records/record-id.ts';
 import type { Plan, PlanContext, Source } from '../../types.ts';
 import { daysWithKnownOwner, type Subject } from './owners.ts';
 
-const DAY_MS = 86_400_000;
 /** Most vehicles of one call, at full scale. */
 const MOST_VEHICLES = 500;
 /** Most vehicles of one slice, because each has a row in memory. */

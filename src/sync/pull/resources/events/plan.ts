@@ -1,8 +1,10 @@
 // Plans the slices of an event run. A slice is some vehicles over some periods, with all categories of the group; vehicles
 // that need the same periods share slices. Vehicle-days and the length of the URL limit the size of a slice.
+
 import { z } from 'zod';
 import { inTwo } from '../../../../core/chunks.ts';
 import { EVENT_CATEGORIES } from '../../../../core/code-lists.ts';
+import { DAY_MS } from '../../../../core/time/durations.ts';
 import { events } from '../../../../fleet/endpoints/events.ts';
 import { coverageOf } from '../../../../warehouse/control/coverage.ts';
 import { knownIds } from '../../../../warehouse/queries/dimension-keys.ts';
@@ -16,7 +18,6 @@ import { cutSpan, halves, intervalOf, joined, type Span, spansToRead } from '../
 import { canBeAsked } from '../../records/record-id.ts';
 import type { Plan, PlanContext } from '../../types.ts';
 
-const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 /** Vehicle-days of a slice at full scale: about twenty thousand events for a busy fleet. */
 const VEHICLE_DAYS = 100;

@@ -1,6 +1,8 @@
 // Reads one slice of events: a call for each category. When a vehicle reports again after a long silence, the period of
 // that silence is read again, because a device that was offline may deliver its past events late.
+
 import { isoInstant } from '../../../../core/time/clock.ts';
+import { DAY_MS } from '../../../../core/time/durations.ts';
 import { events } from '../../../../fleet/endpoints/events.ts';
 import type { ScopedInterval } from '../../../../warehouse/control/coverage.ts';
 import type { Row } from '../../../../warehouse/engine.ts';
@@ -62,8 +64,6 @@ function refreshOf(span: Span, vehicles: number[], categories: number[]): FullRe
   };
   return { table: event, range };
 }
-
-const DAY_MS = 86_400_000;
 
 const [VEHICLE_AT, BEGIN_AT] = ['vehicle_id', 'begin_date'].map((name) =>
   recordColumns(event).findIndex((column) => column.name === name),

@@ -1,7 +1,9 @@
 // Plans the slices of a route-plan run: a search for each UTC day in reach (or for parts of a day, if full days were too
 // large for the service), and a read by id of the open plans outside that reach. The cost depends on the open plans:
 // settled plans only appear in the searches.
+
 import { chunks, inTwo } from '../../../../core/chunks.ts';
+import { DAY_MS } from '../../../../core/time/durations.ts';
 import { coverageOf } from '../../../../warehouse/control/coverage.ts';
 import {
   MISSED_MS,
@@ -16,7 +18,6 @@ import { cutSpan, halves, intervalOf, joined, type Span, spansToRead } from '../
 import { canBeAsked } from '../../records/record-id.ts';
 import type { Plan, PlanContext } from '../../types.ts';
 
-const DAY_MS = 86_400_000;
 const LEAST_SPAN_MS = 60 * 60_000;
 /** How many times a day can be halved. */
 const MOST_HALVINGS = Math.floor(Math.log2(DAY_MS / LEAST_SPAN_MS));

@@ -1,6 +1,7 @@
 // Learns whether a search finds every plan that starts in its period, because that is not documented. An answer shows it
 // that has a plan which ends after the period, and none that starts after it. The fact is stored for some days, or until an
 // answer contradicts it. Then a search need not extend beyond its span, if that is too large for the service.
+import { DAY_MS } from '../../../../core/time/durations.ts';
 import { toInstant } from '../../../../fleet/instants.ts';
 import type { Interval } from '../../../../warehouse/control/coverage.ts';
 import { spanOf } from '../../plan/windows.ts';
@@ -9,7 +10,6 @@ import type { Source } from '../../types.ts';
 type ShownAt = string | null;
 
 const FACT = 'route plans are searched by start';
-const DAY_MS = 86_400_000;
 /** How long the fact is valid after the answer that showed it. */
 const VALID_MS = 7 * DAY_MS;
 /** A fact older than this is renewed. */
