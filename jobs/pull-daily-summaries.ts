@@ -1,10 +1,8 @@
 // Pulls daily figures of vehicles and drivers, one local day per call. If the service changes a figure later,
 // daily_summary_revision keeps its old and its new value.
-import { z } from 'zod';
-import { lookbackOption } from '../src/core/reach-limits.ts';
-import { durationOption } from '../src/core/time/duration-option.ts';
 import { dailySummary as summaryCall } from '../src/fleet/endpoints/daily-summary.ts';
 import { pull } from '../src/sync/pull/define.ts';
+import { windowOptions } from '../src/sync/pull/plan/window-slices.ts';
 import {
   planDailySummaries,
   splitDailySummaries,
@@ -16,10 +14,8 @@ import { dailySummary } from '../src/warehouse/tables/daily-summary.ts';
 export default pull({
   meaning: 'Pulls the daily figures of vehicles and drivers.',
   schedule: '20 * * * *',
-  options: z.object({
-    since: durationOption('30d', 'How far back a first run reads (default 30d).'),
-    lookback: lookbackOption('3d', 'How far back each run reads days again, for recalculated figures (default 3d).'),
-  }),
+  // The service recalculates figures for a few days.
+  options: windowOptions('3d'),
   into: [[summaryCall, dailySummary]],
   coverage: 'driver',
   plan: planDailySummaries,

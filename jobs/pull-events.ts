@@ -1,10 +1,10 @@
 // Pulls events of every vehicle and category. Coverage is kept for each vehicle, so a new vehicle gets its history and no
 // other vehicle is read again. When a vehicle reports again after a silence, the period of that silence is read again.
-import { z } from 'zod';
 import { lookbackOption } from '../src/core/reach-limits.ts';
 import { durationOption } from '../src/core/time/duration-option.ts';
 import { events } from '../src/fleet/endpoints/events.ts';
 import { pull } from '../src/sync/pull/define.ts';
+import { windowOptions } from '../src/sync/pull/plan/window-slices.ts';
 import {
   categoriesOption,
   eventCost,
@@ -18,9 +18,7 @@ import { event } from '../src/warehouse/tables/event.ts';
 export default pull({
   meaning: 'Pulls the events of every vehicle.',
   schedule: '*/10 * * * *',
-  options: z.object({
-    since: durationOption('30d', 'How far back a first run reads (default 30d).'),
-    lookback: lookbackOption('6h', 'How far behind the edge each run reads again (default 6h).'),
+  options: windowOptions('6h').extend({
     daily_lookback: lookbackOption(
       '3d',
       'How far behind the edge the first run of each local day reads again (default 3d).',

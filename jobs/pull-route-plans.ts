@@ -1,9 +1,8 @@
 // Pulls route plans with their points, executions and items. Plans are searched by period, past and future. A final plan
 // is not read again once `settle` has passed since its end; an open plan is read by id even outside the search period.
-import { z } from 'zod';
-import { lookbackOption } from '../src/core/reach-limits.ts';
 import { durationOption } from '../src/core/time/duration-option.ts';
 import { pull } from '../src/sync/pull/define.ts';
+import { aheadOption, windowOptions } from '../src/sync/pull/plan/window-slices.ts';
 import {
   PLANS_SCOPE,
   planRoutePlans,
@@ -16,10 +15,8 @@ import { planTables } from '../src/sync/pull/resources/route-plans/records.ts';
 export default pull({
   meaning: 'Pulls route plans with the execution of their points.',
   schedule: '*/5 * * * *',
-  options: z.object({
-    since: durationOption('30d', 'How far back a first run reads (default 30d).'),
-    lookback: lookbackOption('3d', 'How far behind now each run searches again (default 3d).'),
-    ahead: durationOption('7d', 'How far into the future each run searches (default 7d).'),
+  options: windowOptions('3d').extend({
+    ahead: aheadOption('7d'),
     settle: durationOption('48h', 'How long after its end a final plan may still change (default 48h).'),
     longest: durationOption('2d', 'How long a plan may last at most and still be found by its start (default 2d).'),
   }),

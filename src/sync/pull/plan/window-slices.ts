@@ -1,9 +1,22 @@
 // The windows of a job whose coverage is one timeline for the account: the periods that a run must read, in parts of
 // bounded length.
+import { z } from 'zod';
+import { lookbackOption } from '../../../core/reach-limits.ts';
+import { durationOption } from '../../../core/time/duration-option.ts';
 import { coverageOf, type Interval, type ScopedInterval } from '../../../warehouse/control/coverage.ts';
 import type { PlanContext } from '../types.ts';
 import { ACCOUNT_SCOPE } from './scopes.ts';
 import { halves, intervalOf, type Span, spanOf, spansToRead } from './windows.ts';
+
+/** The options of a job that reads by period. `lookback` is a default such as `6h`. */
+export const windowOptions = (lookback: string) =>
+  z.object({
+    since: durationOption('30d', 'How far back a first run reads (default 30d).'),
+    lookback: lookbackOption(lookback, `How far behind the edge each run reads again (default ${lookback}).`),
+  });
+
+export const aheadOption = (ahead: string) =>
+  durationOption(ahead, `How far into the future each run reads (default ${ahead}).`);
 
 export interface WindowOptions {
   since: number;

@@ -1,17 +1,21 @@
 // A resource that the service searches by period. Each run reads the due periods in windows of bounded length. Known
 // records that a search should have returned and did not are read by id: a moved record is stored with its new dates, and
 // a record has vanished only if the service no longer knows it.
-import { z } from 'zod';
-import { lookbackOption } from '../../../core/reach-limits.ts';
 import { isoInstant } from '../../../core/time/clock.ts';
-import { durationOption } from '../../../core/time/duration-option.ts';
 import type { ListEndpoint } from '../../../fleet/endpoint.ts';
 import type { Interval } from '../../../warehouse/control/coverage.ts';
 import type { Table } from '../../../warehouse/schema/table.ts';
 import type { Cost, Workload } from '../../job.ts';
 import type { Slice } from '../../slice.ts';
 import { ACCOUNT_SCOPE } from '../plan/scopes.ts';
-import { equalParts, halvedWindow, type WindowOptions, windowsToRead } from '../plan/window-slices.ts';
+import {
+  aheadOption,
+  equalParts,
+  halvedWindow,
+  type WindowOptions,
+  windowOptions,
+  windowsToRead,
+} from '../plan/window-slices.ts';
 import { intervalOf } from '../plan/windows.ts';
 import type { RecordId } from '../records/record-id.ts';
 import type { Load } from '../records/types.ts';
@@ -59,7 +63,8 @@ export function windowed<Request>(
   table: Table,
   resource: WindowedResource<Request>,
 ) {
-  const { request, longestMs, lasting, complete } = resource;
+  const { request, longestMs, lookback, ahead, lasting, complete } = resource;
+  const options = windowOptions(lookback);
 
   const sliceOf = (work: WindowWork): Slice<WindowWork> => ({
     scope: `${work.beginAt}/${work.endAt}`,
@@ -111,7 +116,7 @@ export function windowed<Request>(
   }
 
   return {
-    options: windowOptions(resource),
+    options: ahead === undefined ? options : options.extend({ ahead: aheadOption(ahead) }),
     into: [[search, table] as const],
     coverage: 'account' as const,
     plan,
@@ -126,16 +131,6 @@ export function windowed<Request>(
     /** For a resource that reads more than the records of the window. */
     readWindow,
   };
-}
-
-function windowOptions({ lookback, ahead }: Pick<WindowedResource<never>, 'lookback' | 'ahead'>) {
-  const behind = {
-    since: durationOption('30d', 'How far back a first run reads (default 30d).'),
-    lookback: lookbackOption(lookback, `How far behind the edge each run reads again (default ${lookback}).`),
-  };
-  if (ahead === undefined) return z.object(behind);
-  const future = durationOption(ahead, `How far into the future each run reads (default ${ahead}).`);
-  return z.object({ ...behind, ahead: future });
 }
 
 /** Ids of the stored records that the window must account for. */
