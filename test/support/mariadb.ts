@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { threadId } from 'node:worker_threads';
 import knex from 'knex';
+import { sharedAddress } from './shared-server.ts';
 
 const SERVER = ['/usr/sbin/mariadbd', '/usr/local/sbin/mariadbd', '/usr/local/bin/mariadbd'].find(existsSync);
 
@@ -34,10 +35,7 @@ export interface OwnMariadb extends Mariadb {
 let running: Promise<Mariadb> | undefined;
 
 export function sharedMariadb(): Promise<Mariadb> {
-  running ??= (async () => {
-    const answer = await fetch(process.env[SHARED_MARIADB] ?? '');
-    return serverAt(Number(await answer.text()));
-  })();
+  running ??= sharedAddress(SHARED_MARIADB).then((port) => serverAt(Number(port)));
   return running;
 }
 

