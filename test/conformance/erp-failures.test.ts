@@ -70,7 +70,7 @@ describe('sql', () => {
   test('a query that fails is reported by its code', async () => {
     const error = await failure(drain(open("select 'canary' from nowhere"), clock));
     expect(error).toMatchObject({ code: 'erp_statement_refused' });
-    expect(error.message).toBe("The ERP's database rejected a statement (query, SQLITE_ERROR)");
+    expect(error.message).toBe("The ERP's database has no table nowhere (query, SQLITE_ERROR)");
   });
 
   test('a statement that fails does not block the others, and no bound value is shown', async () => {

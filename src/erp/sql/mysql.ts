@@ -19,9 +19,7 @@ type Cell = string | number | Buffer | null;
 const SESSION_ZONE = `select @@session.time_zone as name, @@system_time_zone as system,
   timestampdiff(minute, utc_timestamp(), now()) as minutes`;
 
-/** The driver's own collation could not be compared with a column of the database: `cast(number as char) = r.code`. */
-const COLLATION = `session collation_connection =
-  if(@@character_set_database = 'utf8mb4', @@collation_database, @@collation_connection)`;
+const DATABASE_COLLATION = 'select @@character_set_database as charset, @@collation_database as collation';
 
 interface SessionZone {
   name: string;
@@ -38,11 +36,13 @@ export const mysql: SqlClient = {
     bigNumberStrings: true,
     decimalNumbers: false,
   }),
-  prepare(connection, { lockMs }) {
+  async prepare(connection, { lockMs }) {
+    const session = connection.promise();
     const seconds = Math.ceil(lockMs / 1_000);
-    return connection
-      .promise()
-      .query(`set session innodb_lock_wait_timeout = ${seconds}, session lock_wait_timeout = ${seconds}, ${COLLATION}`);
+    await session.query(`set session innodb_lock_wait_timeout = ${seconds}, session lock_wait_timeout = ${seconds}`);
+    // The driver's own collation could not be compared with a column of the database: `cast(number as char) = r.code`.
+    const [[{ charset, collation }]] = await session.query(DATABASE_COLLATION);
+    if (charset === 'utf8mb4') await session.query(`set names utf8mb4 collate ${collation}`);
   },
   async query(connection, statement, zone): Promise<SqlResult> {
     const [[session]] = await connection.promise().query(SESSION_ZONE);
