@@ -460,8 +460,11 @@ describe.each(engineCases)('on $name', ({ make }) => {
       'agent A': ['confirmed', { updated_at: late, told_at: null, kind: 'agents' }],
       'agent B': ['unknown', { unknown_since: late, kind: 'agents' }],
     });
-    const counts = async (kind?: string) =>
-      new Map((await ask(lists.entriesNeedingAttention, AT, kind)).map(({ reason, n }) => [reason, n]));
+    const counts = async (kind?: string) => {
+      const found = await ask(lists.entriesNeedingAttention, AT, kind);
+      const byReason = Map.groupBy(found, ({ reason }) => reason);
+      return new Map([...byReason].map(([reason, own]) => [reason, own.reduce((sum, { n }) => sum + n, 0)]));
+    };
     const noted = new Map<string, number>(ATTENTION.map((attention) => [attention, 1]));
     for (const twice of ['code_reused', 'inconclusive', 'read_error']) noted.set(twice, 2);
     expect(await counts(KIND)).toEqual(new Map([...noted, ['unknown', 1], ['not_acknowledged', 1]]));

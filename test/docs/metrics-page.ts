@@ -9,12 +9,12 @@ The tables of metrics are written by \`npm run docs\` from the declarations.
 ## Health
 | word | meaning |
 |---|---|
-| \`ok\` | the last run succeeded, or one is under way, and no tick is overdue |
+| \`ok\` | the last run did its work, or one is under way, and no tick is overdue |
 | \`late\` | a tick has passed without a run: by a minute and half of the period, at most 16 minutes; or a run has gone on past three of its ticks and for more than 16 minutes; or a part of the last run failed |
 | \`failing\` | the last run failed, or its process died in it; a run that was asked to stop does not count |
 | \`paused\` | disabled, or paused by a person |
 | \`never ran\` | no run yet, and none overdue |
-| \`attention\` | overall only: nothing is late, but a person should look at something |
+| \`attention\` | nothing is late, but a person should look at something; a push job while items of its kind were rejected or could not be read in the last day, or need a person |
 
 After an edit of a schedule, no tick before the edit counts as missed. Backfills do not count.
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { alertConditions } from '../../src/status/alerts/alert-conditions.ts';
 import { type Health, healthOf, type JobFacts, overallHealth } from '../../src/status/health/health.ts';
 import type { JobStatus } from '../../src/status/health/job-status.ts';
-import { healthReasons, type ReasonFacts } from '../../src/status/health/reasons.ts';
+import { healthReasons, type ReasonFacts, withItemHealth } from '../../src/status/health/reasons.ts';
 
 const at = (text: string): number => Date.parse(`${text}:00Z`);
 
@@ -72,12 +72,13 @@ describe('the health of a job', () => {
     expect(healthOf(facts({ ...edited, now: '2026-03-02T08:03' }))).toBe('late');
   });
 
-  it('of a run that failed in part is late, except where the run was stopped', () => {
+  it('of a run that failed in part is late, except where the run was stopped or only items were rejected', () => {
     const partial = { lastStatus: 'partial', now: '2026-03-02T08:05' };
-    const ended = { status: 'partial', hadError: true, wasCutOff: false };
+    const ended = { status: 'partial', hadError: true, wasCutOff: false, isAboutItems: false };
     expect(healthOf(facts(partial))).toBe('ok');
     expect(healthOf(facts({ ...partial, ended }))).toBe('late');
     expect(healthOf(facts({ ...partial, ended: { ...ended, wasCutOff: true } }))).toBe('ok');
+    expect(healthOf(facts({ ...partial, ended: { ...ended, isAboutItems: true } }))).toBe('ok');
   });
 
   it('of a job that never ran is late once a daemon has kept its schedule past a tick', () => {
@@ -118,7 +119,7 @@ describe('the health of a job', () => {
     ['failed', { enabled: false }, 'paused'],
     ['ok', { paused: true }, 'paused'],
   ])('after a run that %s, with %j, is %s', (status, change, word) => {
-    const ended = { status, hadError: status === 'failed', wasCutOff: false };
+    const ended = { status, hadError: status === 'failed', wasCutOff: false, isAboutItems: false };
     expect(healthOf(facts({ lastStatus: status, ended, ...change, now: '2026-03-02T08:05' }))).toBe(word);
   });
 
@@ -127,13 +128,13 @@ describe('the health of a job', () => {
   });
 
   it('after a run that was stopped is ok', () => {
-    const ended = { status: 'failed', hadError: true, wasCutOff: true };
+    const ended = { status: 'failed', hadError: true, wasCutOff: true, isAboutItems: false };
     expect(healthOf(facts({ lastStatus: 'failed', ended, now: '2026-03-02T08:05' }))).toBe('ok');
   });
 
   it('follows the previous run while the current one has proved nothing yet', () => {
     const running = { lastStatus: 'running', lastEndMs: undefined, now: '2026-03-02T08:00' };
-    const ended = (status: string) => ({ status, hadError: status !== 'ok', wasCutOff: false });
+    const ended = (status: string) => ({ status, hadError: status !== 'ok', wasCutOff: false, isAboutItems: false });
     expect(healthOf(facts({ ...running, ended: ended('failed') }))).toBe('failing');
     expect(healthOf(facts({ ...running, ended: ended('partial') }))).toBe('late');
     expect(healthOf(facts({ ...running, ended: ended('ok') }))).toBe('ok');
@@ -202,14 +203,14 @@ describe('the reasons for the health', () => {
     [{ jobs: [job('a', { health: 'paused', paused: true })] }, 'attention', 'job_paused', 'a is paused by a person'],
     [{ jobs: [job('a', { health: 'never ran' })] }, 'never ran', 'job_never_ran', 'a has not run yet'],
     [
-      { attention: [{ reason: 'found_twice', entries: 2, text: '2 items: twice', hint: 'look' }] },
+      { attention: [{ reason: 'found_twice', entries: 2, kinds: ['agents'], text: '2 items: twice', hint: 'look' }] },
       'late',
       'push_found_twice',
       '2 items: twice',
     ],
     [{ outbox: { ...none.outbox, unknown: 2 } }, 'attention', 'push_unclear', '2 items sent without'],
     [
-      { issues: [{ reason: 'rejected', entries: 1, text: '1 item rejected', hint: 'look' }] },
+      { issues: [{ reason: 'rejected', entries: 1, kinds: ['agents'], text: '1 item rejected', hint: 'look' }] },
       'attention',
       'push_rejected',
       '1 item rejected',
@@ -246,6 +247,17 @@ describe('the reasons for the health', () => {
     expect(healthReasons({ ...none, ...facts })).toMatchObject([{ health, code, text: expect.stringContaining(text) }]);
   });
 
+  it('are those of the items, and the push job of their kind needs attention', () => {
+    const issues = [{ reason: 'rejected' as const, entries: 1, kinds: ['agents'], text: '1 item rejected', hint: '' }];
+    const healthWith = (change: Partial<JobStatus>) =>
+      withItemHealth(job('push-agents', change), { ...none, issues }).health;
+    expect(healthWith({})).toBe('attention');
+    expect(healthWith({ health: 'late' })).toBe('late');
+    expect(healthWith({ name: 'pull-events' })).toBe('ok');
+    const jobs = none.jobs.map((each) => withItemHealth(each, { ...none, issues }));
+    expect(healthReasons({ ...none, jobs, issues }).map(({ code }) => code)).toEqual(['push_rejected']);
+  });
+
   it('name no missing daemon where none ever ran', () => {
     expect(healthReasons({ ...none, daemons: [], hasDaemonRun: false })).toEqual([]);
   });
@@ -258,7 +270,7 @@ describe('the reasons for the health', () => {
 
   it('name no disabled job, and no unclear send twice', () => {
     const jobs = [job('a', { enabled: false, paused: true, health: 'paused' })];
-    const attention = [{ reason: 'unknown' as const, entries: 1, text: '', hint: '' }];
+    const attention = [{ reason: 'unknown' as const, entries: 1, kinds: ['agents'], text: '', hint: '' }];
     const reasons = healthReasons({ ...none, jobs, attention, outbox: { ...none.outbox, unknown: 1 } });
     expect(reasons.map(({ code }) => code)).toEqual(['push_unknown']);
   });

@@ -2,7 +2,7 @@
 // stopped is noticed.
 import { nextTick, type Schedule, ticksAfter } from '../../schedule/ticks.ts';
 
-/** `attention` is for the overall health only: nothing is late, but a person should look at something. */
+/** `attention`: nothing is late, but a person should look at something. */
 export type Health = 'ok' | 'late' | 'failing' | 'paused' | 'never ran' | 'attention';
 
 /** A job counts as late this long after its tick, plus half of its period up to LONGEST_GRACE_MS. */
@@ -34,12 +34,14 @@ export interface RunEnd {
   hadError: boolean;
   /** The run was stopped or lost its lease. A later run makes up for the rest, so this is not a failure. */
   wasCutOff: boolean;
+  /** The error is about single items, such as a rejected plan: the run did all its work. */
+  isAboutItems: boolean;
 }
 
 /** Undefined if the run ended well. */
-function healthAfter({ status, hadError, wasCutOff }: RunEnd): Health | undefined {
+function healthAfter({ status, hadError, wasCutOff, isAboutItems }: RunEnd): Health | undefined {
   if (status === 'abandoned' || (status === 'failed' && !wasCutOff)) return 'failing';
-  return status === 'partial' && hadError && !wasCutOff ? 'late' : undefined;
+  return status === 'partial' && hadError && !wasCutOff && !isAboutItems ? 'late' : undefined;
 }
 
 export function healthOf(facts: JobFacts): Health {

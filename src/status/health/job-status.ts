@@ -8,6 +8,7 @@ import { readControls } from '../../warehouse/control/job-controls.ts';
 import {
   failureStreak,
   INTERRUPTED_CODES,
+  ITEM_CODES,
   jobHistory,
   type LastRun,
   type PendingRetry,
@@ -78,6 +79,7 @@ async function jobStatus(name: string, paused: boolean, dependencies: JobStatusD
         status: finished.status,
         hadError: finished.error_code !== null,
         wasCutOff: INTERRUPTED_CODES.includes(finished.error_code),
+        isAboutItems: ITEM_CODES.includes(finished.error_code),
       },
       lastStartMs: instantMs(last?.started_at),
       lastEndMs: instantMs(last?.finished_at),

@@ -123,9 +123,22 @@ function pushReasons({ outbox, attention, issues, config, pushes }: ReasonFacts)
   ];
 }
 
+const feedKindOf = (job: string): FeedKind => job.slice('push-'.length).replaceAll('-', '_') as FeedKind;
+
+/** A push job is not plainly ok while the outbox has items of its kind for a person to see to. */
+export function withItemHealth(
+  job: JobStatus,
+  { attention, issues, deadline, pushes }: Pick<ReasonFacts, 'attention' | 'issues' | 'deadline' | 'pushes'>,
+): JobStatus {
+  if (job.health !== 'ok' || !pushes.includes(job.name)) return job;
+  const kinds = [...attention, ...issues].flatMap((each) => each.kinds);
+  if ((deadline?.missed.length ?? 0) > 0) kinds.push('route_plans');
+  return kinds.includes(feedKindOf(job.name)) ? { ...job, health: 'attention' } : job;
+}
+
 /** A push job that the file does not list has no feed on purpose; plans are what Roadbook is for. */
 function feedReason(job: string, { erp, jobs }: ReasonFacts['config']): Reason[] {
-  const kind = job.slice('push-'.length).replaceAll('-', '_') as FeedKind;
+  const kind = feedKindOf(job);
   const { enabled = false, isListed = false } = jobs[job] ?? {};
   if (!enabled || !isListed || erp[kind] !== undefined) return [];
   return [

@@ -19,7 +19,7 @@ import { type DaemonStatus, daemonStatuses } from './daemon-status.ts';
 import { type DeadlineStatus, deadlineStatus } from './deadline.ts';
 import { type Health, overallHealth } from './health.ts';
 import { type JobStatus, type JobStatusDependencies, jobStatuses } from './job-status.ts';
-import { healthReasons, type Reason } from './reasons.ts';
+import { healthReasons, type Reason, withItemHealth } from './reasons.ts';
 
 export interface StatusDependencies extends JobStatusDependencies {
   version: string;
@@ -113,8 +113,7 @@ export function driftLimit({ jobs }: Pick<Config, 'jobs'>): number | null {
 export async function healthFacts(dependencies: HealthDependencies) {
   const { engine, clock, config, configError, configState, jobs: declared } = dependencies;
   const at = isoInstant(clock.now());
-  const facts = {
-    jobs: await jobStatuses(dependencies),
+  const found = {
     outbox: await outboxCounts(engine),
     issues: await pushIssues(engine, clock.now()),
     verification: currentDrift(await tableDrift(engine), { jobs: declared, config, nowMs: clock.now() }),
@@ -124,6 +123,8 @@ export async function healthFacts(dependencies: HealthDependencies) {
     daemons: await daemonStatuses(engine, clock),
   };
   const pushes = declared.filter(({ tables }) => tables.includes(pushOutbox)).map(({ name }) => name);
+  const jobs = await jobStatuses(dependencies);
+  const facts = { ...found, jobs: jobs.map((job) => withItemHealth(job, { ...found, pushes })) };
   return {
     ...facts,
     reasons: healthReasons({

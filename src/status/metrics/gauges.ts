@@ -82,8 +82,8 @@ export const GAUGES: readonly GaugeDeclaration[] = [
     'Reasons why the overall health is not ok; see the reasons of /api/status.',
     ({ document }) => document.reasons.length,
   ),
-  perJob('job_healthy', 'Whether the health of the job is ok or paused (1) or not (0).', ({ health }) =>
-    Number(health === 'ok' || health === 'paused'),
+  perJob('job_healthy', 'Whether the health of the job is ok, paused or attention (1) or not (0).', ({ health }) =>
+    Number(['ok', 'paused', 'attention'].includes(health)),
   ),
   perJob('job_paused', 'Whether the job is paused or disabled (1) or not (0).', ({ paused, enabled }) =>
     Number(paused || !enabled),

@@ -44,12 +44,12 @@ export type OutboxAttention = Awaited<ReturnType<typeof outboxAttention>>[number
 export async function outboxAttention(engine: Engine, at: string, kind?: PushKind) {
   const found = await engine.read((sql) => entriesNeedingAttention(sql, at, kind?.feed));
   const noun = kind?.noun ?? 'item';
-  return found.map(({ reason, n }) => ({
-    reason,
-    entries: n,
-    text: `${n} ${n === 1 ? noun : `${noun}s`}: ${ATTENTION_WORDS[reason].what}`,
-    hint: ATTENTION_WORDS[reason].hint,
-  }));
+  return [...Map.groupBy(found, ({ reason }) => reason)].map(([reason, own]) => {
+    const entries = own.reduce((sum, { n }) => sum + n, 0);
+    const { what, hint } = ATTENTION_WORDS[reason];
+    const text = `${entries} ${entries === 1 ? noun : `${noun}s`}: ${what}`;
+    return { reason, entries, kinds: own.map(({ kind }) => kind), text, hint };
+  });
 }
 
 export async function reportAttention({ kind, engine, now, report }: PushRun): Promise<void> {

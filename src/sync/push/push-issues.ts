@@ -35,10 +35,11 @@ export type PushIssue = Awaited<ReturnType<typeof pushIssues>>[number];
 export async function pushIssues(engine: Engine, nowMs: number) {
   const counts = await engine.read((sql) => recentIssues(sql, FEED_KINDS, isoInstant(nowMs - DAY_MS)));
   return REASONS.flatMap((reason) => {
-    const entries = counts[reason];
+    const entries = counts[reason].reduce((sum, { n }) => sum + n, 0);
     if (entries === 0) return [];
+    const kinds = counts[reason].map(({ kind }) => kind);
     const { what, noun, hint }: { what: string; noun: readonly string[]; hint: string } = WORDS[reason];
-    return [{ reason, entries, text: `${entries} ${noun[entries === 1 ? 0 : 1]} ${what}`, hint }];
+    return [{ reason, entries, kinds, text: `${entries} ${noun[entries === 1 ? 0 : 1]} ${what}`, hint }];
   });
 }
 

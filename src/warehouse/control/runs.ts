@@ -5,6 +5,7 @@ import type { Knex } from 'knex';
 import { type RunSummary, zeroCounts } from '../../core/glossary.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import type { Engine } from '../engine.ts';
+import { ATTENTION } from '../outbox/entry.ts';
 import { controlTable, instant, integer, type RowOf, text } from '../schema/table.ts';
 import { EVER } from './coverage.ts';
 import type { Lease } from './leases.ts';
@@ -134,7 +135,7 @@ export interface JobHistory {
   last: LastRun | undefined;
   /** The last run that has ended: it shows the health of the job while another run is under way. */
   finished: LastRun | undefined;
-  /** End of the last run without a failure. Invalid records do not count as a failure. */
+  /** End of the last run without a failure. Invalid records and the codes of single items do not count as a failure. */
   lastSuccessAt: string | null;
 }
 
@@ -157,7 +158,7 @@ export function jobHistory(engine: Engine, job: string, nowMs: number): Promise<
       .limit(2)
       .select([...LAST_RUN]);
     const success = await workedRuns(sql, job)
-      .whereNull('error_code')
+      .where((or) => or.whereNull('error_code').orWhereIn('error_code', ITEM_CODES as readonly string[]))
       .where('started_at', '<=', now)
       .orderBy('started_at', 'desc')
       .first('finished_at');
@@ -175,7 +176,9 @@ export const failureStreak = (engine: Reader, job: string, sinceSuccess: string 
       .whereNot({ cause: 'backfill' })
       .where('started_at', '>', sinceSuccess ?? EVER)
       .where((or) =>
-        or.where({ status: 'abandoned' }).orWhereNotIn('error_code', INTERRUPTED_CODES as readonly string[]),
+        or
+          .where({ status: 'abandoned' })
+          .orWhereNotIn('error_code', [...INTERRUPTED_CODES, ...ITEM_CODES] as readonly string[]),
       )
       .count({ n: '*' })
       .min({ since: 'started_at' });
@@ -243,6 +246,12 @@ const MOST_REPEATS = 3;
 
 /** Error codes of runs that were interrupted. */
 export const INTERRUPTED_CODES: readonly (string | null)[] = ['stopped', 'lease_lost'];
+
+/** Error codes of push runs that did all their work and found items that a person must see to. */
+export const ITEM_CODES: readonly (string | null)[] = [
+  ...ATTENTION,
+  ...['unknown', 'not_acknowledged', 'items_rejected', 'accepted_in_part', 'deadline_missed'],
+];
 
 /**
  * When the schedule last started the job, whether that run was cut off, and when a run that failed is tried again. Manual

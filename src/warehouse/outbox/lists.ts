@@ -104,16 +104,16 @@ export async function kindsWithWaitingFiles(sql: Knex): Promise<Set<string>> {
   return new Set(rows.flatMap(({ name }) => name.split(' ')[2] ?? []));
 }
 
-/** Counts the entries that need a person, by reason. Runs, commands, page and alerts all use this count. */
+/** Counts the entries that need a person, by reason and kind. Runs, commands, page and alerts all use this count. */
 export async function entriesNeedingAttention(
   sql: Knex,
   at: string,
   kind?: string,
-): Promise<{ reason: AttentionReason; n: number }[]> {
+): Promise<{ reason: AttentionReason; kind: string; n: number }[]> {
   const late = before(at, GRACE_MS);
   const entries = (reason: string): Knex.QueryBuilder =>
     sql('push_outbox')
-      .select(sql.raw(`${reason} as reason`))
+      .select('kind', sql.raw(`${reason} as reason`))
       .where(kind === undefined ? {} : { kind });
   const noted = entries('attention')
     .whereNotNull('attention')
@@ -133,13 +133,13 @@ export async function entriesNeedingAttention(
     // A confirmed entry may still wait for its identifier.
     .whereNot((and) => and.where({ state: 'confirmed' }).whereNull('remote_id'))
     .where('updated_at', '<', late);
-  const rows: { reason: AttentionReason; n: number }[] = await sql
+  const rows: { reason: AttentionReason; kind: string; n: number }[] = await sql
     .from(noted.unionAll([unknown, notAcknowledged]).as('entry'))
-    .groupBy('reason')
-    .orderBy('reason')
-    .select('reason')
+    .groupBy('reason', 'kind')
+    .orderBy(['reason', 'kind'])
+    .select('reason', 'kind')
     .count({ n: '*' });
-  return rows.map(({ reason, n }) => ({ reason, n: Number(n) }));
+  return rows.map(({ n, ...row }) => ({ ...row, n: Number(n) }));
 }
 
 /** How the names of the facts begin that a file or feed could not be read. */
@@ -153,18 +153,31 @@ export const dropOldUnread = async (sql: Knex, kind: string, before: string): Pr
     .delete();
 };
 
-/** Counts what was rejected, taken in part or not readable since then. Entries that need a person are counted elsewhere. */
+interface KindCount {
+  kind: string;
+  n: number;
+}
+
+/**
+ * Counts by kind what was rejected, taken in part or not readable since then. Entries that need a person are counted
+ * elsewhere.
+ */
 export async function recentIssues(sql: Knex, kinds: readonly string[], since: string) {
   const entries = (): Knex.QueryBuilder =>
     sql('push_outbox')
       .whereIn('kind', [...kinds])
       .where('updated_at', '>=', since);
-  const count = async (query: Knex.QueryBuilder): Promise<number> => {
-    const [row] = await query.count({ n: '*' });
-    return Number(row?.n ?? 0);
+  const count = async (query: Knex.QueryBuilder): Promise<KindCount[]> => {
+    const rows: KindCount[] = await query.groupBy('kind').orderBy('kind').select('kind').count({ n: '*' });
+    return rows.map(({ kind, n }) => ({ kind, n: Number(n) }));
   };
+  const unread: { name: string }[] = await sql('sync_state')
+    .where('name', 'like', `${UNREAD}%`)
+    .where('updated_at', '>=', since)
+    .select('name');
+  const files = Map.groupBy(unread, ({ name }) => name.split(' ')[1] ?? '');
   return {
-    unreadable: await count(sql('sync_state').where('name', 'like', `${UNREAD}%`).where('updated_at', '>=', since)),
+    unreadable: [...files].map(([kind, { length }]): KindCount => ({ kind, n: length })),
     rejected: await count(entries().where({ state: 'rejected' }).whereRaw(IS_NOT_CONFIRMED).whereNull('attention')),
     accepted_in_part: await count(entries().whereRaw(IS_CONFIRMED).whereRaw(IS_PARTIAL)),
   };

@@ -12,7 +12,7 @@ import { hasWord, meaningOf, rich, t, word } from '../texts.js';
 import { count, runSeconds, shortCount, span, toneOf } from '../words.js';
 
 /** The worst health first. */
-const WORST_FIRST = ['failing', 'late', 'never ran', 'ok', 'paused'];
+const WORST_FIRST = ['failing', 'late', 'attention', 'never ran', 'ok', 'paused'];
 
 export function Overview() {
   const { overview: status, isOutdated } = usePage();
@@ -122,7 +122,7 @@ function LastError({ job }) {
     <${Foreign}>${last.error}<//>
     ${job.hint === null ? null : html`${' '}<${Said} class="hint">${job.hint}<//>`}
     ${
-      since === null
+      since === null || job.failures_in_a_row === 0
         ? null
         : html`<span class="trouble-facts">${rich('overview.failingSince', { n: job.failures_in_a_row, since: html`<${Time} at=${since} />` })}${' '}
             ${success === null ? t('overview.neverOk') : rich('overview.lastOk', { when: html`<${Time} at=${success} />` })}</span>`
