@@ -74,7 +74,8 @@ test.each([
   ['route_points[0].latitude: outside -90..90', 'route_points[0].latitude: fora de -90 a 90'],
   ["plan.date_time_start differs from the plan's rows above", 'plan.date_time_start é diferente das linhas acima'],
   ['unknown column "X"; rename it, remove it or map it', 'coluna desconhecida "X"; renomeie, remova ou mapeie'],
-  ['point rejected: message Endereço inválido', 'parada rejeitada: message Endereço inválido'],
+  ['point rejected: Endereço inválido (line 3)', 'parada rejeitada: Endereço inválido (line 3)'],
+  ['No vehicle has this plate (XXX0X00)', 'Nenhum veículo tem esta placa (XXX0X00)'],
 ])('%s in Portuguese is %s', (reason, portuguese) => {
   expect(reasonIn('pt', reason)).toBe(portuguese);
   expect(reasonIn('en', reason)).toBe(reason);

@@ -471,6 +471,18 @@ describe('an answer to an import', () => {
   ])('of %j says %s', (given, is) => {
     expect(judgeImport({ ...answer, ...given } as never).is).toBe(is);
   });
+
+  it.each([
+    [{ external_code: 'P1', message: 'No vehicle has this plate' }, 'No vehicle has this plate'],
+    [{ external_code: 'P2', message: 'No vehicle has this plate' }, 'No vehicle has this plate (external_code P2)'],
+    [{ external_code: 'P1', motivo: 'placa', linha: 3, mais: {} }, 'motivo placa, linha 3'],
+    [{ message: 7, line: 3 }, 'message 7, line 3'],
+    [{ external_code: 'P1' }, 'The service gave no reason'],
+    ['no', 'no'],
+  ])('has the reason of %j', (wrong, reason) => {
+    const rejected = { ...answer, raw: null, wrongRoutePlans: [wrong] };
+    expect(judgeImport(rejected, 'P1')).toEqual({ is: 'rejected', reasons: [reason] });
+  });
 });
 
 describe('a returned value', () => {

@@ -5,7 +5,7 @@ import { coloured, fieldTable, textTable } from './text-table.ts';
 
 /** Message and reasons in one line. */
 const messageOf = (entry: OutboxEntry): string =>
-  [entry.message, ...reasonsOf(entry)].filter((text) => text !== null).join('; ');
+  [entry.message, reasonsOf(entry).join('; ')].filter((text) => text !== null && text !== '').join(': ');
 
 /** `partial` if the service took the item without some of its parts. */
 const stateOf = (entry: OutboxEntry): string => coloured(isPartial(entry) ? 'partial' : entry.state);

@@ -1,5 +1,5 @@
-// The words of a result table in both languages. Reasons are written in English; the ones that Roadbook itself gives are
-// translated here, and those of the service stay as they are.
+// The words of a result table in both languages. Reasons are written in English; the ones that Roadbook itself gives, and
+// those of the service that are known, are translated here. Other texts of the service stay as they are.
 
 export const LANGUAGES = ['pt', 'en'] as const;
 export type Language = (typeof LANGUAGES)[number];
@@ -101,8 +101,15 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
   ],
   [/sent as read at (.*)/, 'enviado como lido em $1'],
   [/point rejected: /, 'parada rejeitada: '],
-  [/plan rejected: /, 'viagem rejeitada: '],
+  [/^The service gave no reason$/, 'O serviço não informou o motivo'],
+  [/^No vehicle has this plate/, 'Nenhum veículo tem esta placa'],
+  [/^No driver has this document number/, 'Nenhum motorista tem este documento'],
+  [/^No point of the plan can be used/, 'Nenhuma parada da viagem pode ser usada'],
   [/point not assigned: /, 'parada não atribuída: '],
+  [
+    /^Cancelled by a person; it may still be at the service as id (\d+)$/,
+    'Cancelado por uma pessoa; ainda pode estar no serviço com o id $1',
+  ],
   [/^Cancelled by a person$/, 'Cancelado por uma pessoa'],
 ];
 

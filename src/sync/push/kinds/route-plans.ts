@@ -20,17 +20,19 @@ export const routePlanKind: PushKind = {
     const request = period === undefined ? {} : { begin_date: period.start, end_date: period.end };
     return remoteRecords(await call(routePlans, request), codeOf, periodOf);
   },
-  create: async (call, { data, options }) => judgeImport(await call(importRoutePlan, { ...options, data } as never)),
+  create: async (call, { data, options }) =>
+    judgeImport(await call(importRoutePlan, { ...options, data } as never), codeOf(data)),
   // The service computes its own times and stops, so only the period can be compared.
   isSame: (record, { date_time_start, date_time_end }) =>
     isSameValue(record.date_time_start, date_time_start ?? null) &&
     isSameValue(record.date_time_end, date_time_end ?? null),
 };
 
-export function judgeImport(answer: ImportedPlan): Verdict {
+/** `code` is that of the plan; its reasons do not repeat it. */
+export function judgeImport(answer: ImportedPlan, code?: string): Verdict {
   const { routePoints, wrongLines, wrongRoutePlans, unassignedPoints, id } = answer;
   const reasons = [
-    ...wrongRoutePlans.map((wrong) => `plan rejected: ${wordsOf(wrong)}`),
+    ...wrongRoutePlans.map((wrong) => wordsOf(wrong, code)),
     ...wrongLines.map((wrong) => `point rejected: ${wordsOf(wrong)}`),
     ...unassignedPoints.map((point) => `point not assigned: ${nameOf(point)}`),
   ];
@@ -44,11 +46,16 @@ const nameOf = (point: unknown): string => {
   return fieldText(external_code) ?? fieldText(name) ?? wordsOf(point);
 };
 
-/** The service's text of a rejection; its format is not documented. */
-function wordsOf(wrong: unknown): string {
+/** The service's text of a rejection, then its other fields; its format is not documented. */
+function wordsOf(wrong: unknown, code?: string): string {
   if (typeof wrong !== 'object' || wrong === null) return String(wrong);
-  return Object.entries(wrong)
+  const { message, ...others } = wrong as JsonObject;
+  const hasMessage = typeof message === 'string' && message !== '';
+  const fields = Object.entries(hasMessage ? others : wrong)
     .filter(([, value]) => value !== null && typeof value !== 'object')
+    .filter(([name, value]) => name !== 'external_code' || value !== code)
     .map(([name, value]) => `${name} ${value}`)
     .join(', ');
+  if (!hasMessage) return fields === '' ? 'The service gave no reason' : fields;
+  return fields === '' ? message : `${message} (${fields})`;
 }
