@@ -112,13 +112,16 @@ describe('a plan that was cancelled', () => {
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
   });
 
-  it('after it was confirmed needs force, and the ERP is notified', async () => {
+  it('after it was confirmed needs force, names its identifier, and the ERP is notified', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'a.json', plan('P1'));
     await place.run(JOB);
     await expect(actOn(place, cancel({ isForced: false }))).rejects.toThrow(/is at the service/);
+    const { remote_id } = await entryOf(place);
+    expect(remote_id).toBeGreaterThan(0);
     await actOn(place, FORCED);
-    expect(await entryOf(place)).toMatchObject({ state: 'cancelled', told_at: null });
+    const message = `Cancelled by a person; it may still be at the service as id ${remote_id}`;
+    expect(await entryOf(place)).toMatchObject({ state: 'cancelled', told_at: null, message });
     await place.run(JOB);
     expect(await entryOf(place)).toMatchObject({ state: 'cancelled', told_at: expect.any(String) });
     await expect(actOn(place, FORCED)).rejects.toThrow(/cannot be cancelled/);

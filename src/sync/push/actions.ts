@@ -124,7 +124,12 @@ export const cancel =
         `${external_code} may be at the service; no read-back has shown it yet`,
         'Wait for the read-back, or check the service yourself and use --force.',
       );
-    const cancelled = transition(entry, 'cancel', at, { message: 'Cancelled by a person' });
+    // The entry loses its identifier, which a person needs to remove the item at the service.
+    const message =
+      entry.remote_id === null
+        ? 'Cancelled by a person'
+        : `Cancelled by a person; it may still be at the service as id ${entry.remote_id}`;
+    const cancelled = transition(entry, 'cancel', at, { message });
     return acted(cancelled, 'cancelled', at, 'It is cancelled; the next run notifies the ERP.');
   };
 
