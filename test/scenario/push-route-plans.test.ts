@@ -133,11 +133,20 @@ describe('push-route-plans', () => {
     mkdirSync(place.folder('route_plans'), { recursive: true });
     drop('a.json', '{"broken');
     drop('b.csv', 'WRONG\n1\n');
-    expect(await place.run(JOB)).toMatchObject({ status: 'partial', error: { code: 'items_rejected' } });
-    expect(await pushIssues(place.engine, place.clock.now())).toMatchObject([{ reason: 'unreadable', entries: 2 }]);
+    place.drop('route_plans', 'c.json', plan('P2', { vehicle_plate: 'XXX0X00' }));
+    expect(await place.run(JOB)).toMatchObject({
+      status: 'partial',
+      error: { code: 'items_rejected', message: '1 plan rejected, 2 files not readable' },
+    });
+    expect(await pushIssues(place.engine, place.clock.now())).toMatchObject([
+      { reason: 'unreadable', entries: 2, kinds: ['route_plans'] },
+      { reason: 'rejected', entries: 1, kinds: ['route_plans'] },
+    ]);
+    const [entry] = await place.outbox();
+    expect(JSON.parse(entry?.reasons ?? '')).toEqual(['No vehicle has this plate']);
     place.drop('route_plans', 'a.json', plan('P1'));
     expect(await place.run(JOB)).toMatchObject({ status: 'ok', error: null });
-    expect(await pushIssues(place.engine, place.clock.now())).toMatchObject([{ reason: 'unreadable', entries: 1 }]);
+    expect(await reasons()).toEqual(['unreadable', 'rejected']);
     await place.clock.advance(24 * 60 * MINUTE_MS + 1);
     expect(await reasons()).toEqual([]);
   });

@@ -65,7 +65,7 @@ async function takeBatch(
 ): Promise<void> {
   const offers = [
     ...batch.items.map((item) => offerOf(push, item)),
-    ...batch.readErrors.flatMap((readError) => unreadOffer(push, readError)),
+    ...batch.readErrors.flatMap((readError) => unreadOffer(push, batch.name, readError)),
   ].map((offer) => onceOnly(push, offer, taken));
   const codes = offers.map(({ external_code }) => external_code);
   const rules = rulesOf(push);
@@ -143,7 +143,8 @@ export function offerOf({ kind, feed, digest, context }: PushRun, item: ErpItem)
 
 /** Empty if the read error has no code: nothing shows which item it concerns. */
 function unreadOffer(
-  { kind, digest, context }: PushRun,
+  { kind, digest, context, unread }: PushRun,
+  name: string,
   { origin, reason, externalCode, startDay = '' }: ReadError,
 ): Offer[] {
   const { redact } = context.dependencies.redactor;
@@ -151,6 +152,7 @@ function unreadOffer(
   context.log.warn(read, 'an item of the feed cannot be read');
   if (externalCode === undefined) {
     context.counts.rejected++;
+    unread.push(name);
     return [];
   }
   return [

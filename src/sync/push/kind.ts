@@ -87,6 +87,8 @@ export async function openPush(kind: PushKind, context: RunContext) {
   const failures: RoadbookError[] = [];
   /** Codes of the items that the service took in part during the run. */
   const partial: string[] = [];
+  /** The file or feed of each part that could not be read and has no code. The run counts such a part as rejected. */
+  const unread: string[] = [];
   /** Adds a failure to the run, and logs it with a message. */
   const report = (failure: RoadbookError, message: string, fields?: object): void => {
     log[isPassing(failure) ? 'debug' : 'warn']({ err: failure, ...fields }, message);
@@ -94,7 +96,7 @@ export async function openPush(kind: PushKind, context: RunContext) {
   };
   const digest = await personalDigest(engine, now());
   const settings = options as unknown as PushSettings;
-  return { kind, feed, settings, context, engine, call, digest, failures, partial, report, now, ago };
+  return { kind, feed, settings, context, engine, call, digest, failures, partial, unread, report, now, ago };
 }
 
 /** For a preview: the run is not recorded. */

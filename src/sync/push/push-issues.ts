@@ -43,6 +43,14 @@ export async function pushIssues(engine: Engine, nowMs: number) {
   });
 }
 
+export interface UnreadFact {
+  name: string;
+  reason: string;
+  /** Absent, as `at`, if an earlier version stored the fact. */
+  kind?: string;
+  at?: string;
+}
+
 /** Part of the transaction that stores the last items of a file, query or answer. `reason` is absent if it could be read. */
 export async function noteUnread(
   tx: Transaction,
@@ -52,18 +60,27 @@ export async function noteUnread(
 ): Promise<void> {
   const fact = unreadFact(push.kind.feed, name);
   if (reason === undefined) await deleteFact(tx.sql, fact);
-  else await writeFact(tx, fact, { name, reason }, Date.parse(push.now()));
+  else {
+    const at = push.now();
+    const unread: UnreadFact = { name, reason, kind: push.kind.feed, at };
+    await writeFact(tx, fact, unread, Date.parse(at));
+  }
 }
 
 export const forgetOldUnread = ({ sql }: Transaction, push: PushRun): Promise<void> =>
   dropOldUnread(sql, push.kind.feed, push.ago(DAY_MS));
 
-/** Reports what this run rejected, and what was taken in part. */
-export function reportPushIssues({ kind, context, partial, report }: PushRun): void {
-  const { rejected } = context.counts;
-  const some = (n: number): string => `${n} ${kind.noun}${n === 1 ? '' : 's'}`;
-  if (rejected > 0) {
-    const message = `${some(rejected)} rejected or not readable`;
+/** Reports what this run rejected or could not read, and what was taken in part. */
+export function reportPushIssues({ kind, feed, context, partial, unread, report }: PushRun): void {
+  const some = (n: number, noun = kind.noun): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
+  const rejected = context.counts.rejected - unread.length;
+  const files = new Set(unread).size;
+  if (rejected + files > 0) {
+    const noun = feed.source.files === undefined ? 'feed' : 'file';
+    const message = [
+      ...(rejected > 0 ? [`${some(rejected)} rejected`] : []),
+      ...(files > 0 ? [`${some(files, noun)} not readable`] : []),
+    ].join(', ');
     report(new Skippable(message, { code: 'items_rejected', hint: SHOW_REJECTED }), 'items were rejected');
   }
   if (partial.length > 0) {
