@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { zeroCounts } from '../../src/core/glossary.ts';
 import { type Browser, chromiumPath, launchBrowser, type OpenPage } from '../support/browser.ts';
-import { HOSTILE, makeWorkingDay } from '../support/status-day.ts';
+import { HOSTILE, makeRejection, makeWorkingDay } from '../support/status-day.ts';
 import { makeStatusPlace, type StatusPlace, TOKEN } from '../support/status-place.ts';
 
 if (chromiumPath === undefined) process.stderr.write('Chromium was not found: the browser tests are skipped.\n');
@@ -326,10 +326,10 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     const dialog = page.getByRole('alertdialog', { name: 'Cancel R-2026-03-11-7?' });
     await dialog.getByText('It may be at the service').waitFor();
     expect(await violations()).toEqual([]);
-    await dialog.getByRole('button', { name: 'Back' }).click();
+    await dialog.getByRole('button', { name: 'Keep it' }).click();
     await dialog.waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
-    await dialog.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Cancel the plan' }).click();
     await page.getByText('It is cancelled').waitFor();
     const rows = await place.rig.rows("select state from push_outbox where external_code = 'R-2026-03-11-7'");
     expect(rows).toEqual([{ state: 'cancelled' }]);
@@ -583,7 +583,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await place.rig.clock.advance(2_000);
     await (await update).finished();
     await page.evaluate('new Promise(requestAnimationFrame)');
-    await dialog.getByRole('button', { name: 'Cancel', exact: true }).click({ timeout: 2_000 });
+    await dialog.getByRole('button', { name: 'Cancel them' }).click({ timeout: 2_000 });
     await page.getByText('111 cancelled, 0 skipped').waitFor();
     expect(await place.rig.rows(`select count(*) as n from push_outbox where state = 'ready'`)).toEqual([{ n: 9_889 }]);
     await page.getByText('No entry matches.').waitFor();
@@ -603,6 +603,58 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       "select state, attention from push_outbox where external_code = 'R-2026-03-10-9'",
     );
     expect(rows).toEqual([{ state: 'ready', attention: null }]);
+  });
+});
+
+describe.skipIf(chromiumPath === undefined)('the page after a rejected plan and an unreadable file', () => {
+  it('says what was rejected, where it is and what to do, and calls no job late', async () => {
+    const [{ place, folder }, browser] = await Promise.all([makeRejection(), launchBrowser()]);
+    onTestFinished(async () => {
+      await browser.close();
+      await place.close();
+    });
+    const opened = await browser.open({ now: place.rig.clock.now() });
+    const { page } = opened;
+    await page.addInitScript(`sessionStorage.setItem('roadbook-token', '${TOKEN}')`);
+    await page.goto(`${place.url}/#/overview`);
+    await page.getByRole('link', { name: /^Need a person\s*2/ }).waitFor();
+    expect(await page.getByLabel('Overall health').innerText()).not.toMatch(/late|on time/);
+    const job = page.getByRole('row', { name: /push-route-plans/ });
+    expect(await job.innerText()).toMatch(/needs attention/);
+    const error = page.getByRole('row', { name: '1 plan rejected, 1 file not readable' });
+    expect(await error.getByRole('link', { name: 'Open the list' }).getAttribute('href')).toBe(
+      '#/plans?state=rejected',
+    );
+    await opened.picture('rejection-overview');
+
+    await page.getByRole('link', { name: '1 file or feed could not be read', exact: true }).click();
+    const unread = page.getByLabel('1 file or feed could not be read in the last day.');
+    await unread.getByText(`${folder}/failed`).waitFor();
+    expect(await unread.innerText()).toMatch(/broken\.json[\s\S]*push-route-plans 10 Mar, 15:00/);
+
+    await page.goto(`${place.url}/#/plans?state=rejected`);
+    await page.getByText('Rejected by the service: No vehicle has this plate (XXX0X00)').waitFor();
+    await opened.picture('rejection-plans');
+    await page.getByRole('link', { name: 'R-2' }).click();
+    await page.getByText('Not at the service. The ERP was notified on 10 Mar, 15:00. Drop a corrected file').waitFor();
+    expect(await page.locator('main').innerText()).toMatch(/kept until 17 Mar, 15:00[\s\S]*Vehicle\s+XXX0X00/);
+    expect(await page.getByText('has not been read from the service').count()).toBe(0);
+    await opened.picture('rejection-plan');
+    await page.getByRole('link', { name: 'Run', exact: true }).click();
+    await page.getByRole('link', { name: 'Rejected items' }).click();
+    await page.getByRole('link', { name: 'R-2' }).click();
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await page.getByRole('alertdialog', { name: 'Retry R-2?' }).getByRole('button', { name: 'Retry' }).click();
+    await page.getByText('It is ready; the next run sends it').waitFor();
+    expect(await place.rig.rows("select state from push_outbox where external_code = 'R-2'")).toEqual([
+      { state: 'ready' },
+    ]);
+    expect(opened.faults).toEqual([]);
+
+    const inPortuguese = await browser.open({ now: place.rig.clock.now(), locale: 'pt-BR' });
+    await inPortuguese.page.addInitScript(`sessionStorage.setItem('roadbook-token', '${TOKEN}')`);
+    await inPortuguese.page.goto(`${place.url}/#/plans?show=unread`);
+    await inPortuguese.page.getByLabel('1 arquivo ou fonte não pôde ser lido').getByText('broken.json').waitFor();
   });
 });
 

@@ -1,11 +1,13 @@
 // What the page asks for: the plans of a day, one job, actions on many entries and their preview, the story of one entry.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { tableJobs } from '../../src/app/app.ts';
 import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
 import { entryIn } from '../support/outbox-samples.ts';
-import { makeWorkingDay } from '../support/status-day.ts';
+import { makeRejection, makeWorkingDay } from '../support/status-day.ts';
 import { makeStatusPlace, type StatusPlace } from '../support/status-place.ts';
 
 let place: StatusPlace;
@@ -140,6 +142,40 @@ describe('the outbox', () => {
     };
     expect(await reasonsIn('en-US,pt')).toEqual(['route_points: at least one is required']);
     expect(await reasonsIn('pt-BR')).toEqual(['route_points: é preciso pelo menos um']);
+  });
+
+  it('says what the service rejected, where the file lies that could not be read, and keeps the job in attention', async () => {
+    const { place, folder } = await makeRejection();
+    onTestFinished(() => place.close());
+    const asked = async (path: string) =>
+      (await place.ask('GET', `/api/${path}`, { headers: { 'accept-language': 'pt-BR' } })).json;
+    const at = new Date(place.rig.clock.now()).toISOString();
+    const { rows, unread } = await asked('outbox?state=rejected');
+    expect(rows).toMatchObject([{ external_code: 'R-2', vehicle: 'XXX0X00' }]);
+    expect(rows[0].reasons).toEqual(['Nenhum veículo tem esta placa (XXX0X00)']);
+    expect(unread).toMatchObject([
+      { name: 'broken.json', job: 'push-route-plans', at, folder: join(folder, 'failed') },
+    ]);
+    expect(existsSync(join(unread[0].folder, 'broken.json'))).toBe(true);
+    expect(await asked('outbox/entry?kind=route_plans&code=R-2')).toMatchObject({
+      has_content: true,
+      content_until: new Date(place.rig.clock.now() + 7 * 86_400_000).toISOString(),
+      from_files: true,
+      attempts: [{ outcome: 'rejected', message: 'Nenhum veículo tem esta placa' }],
+    });
+    const job = async () => {
+      const { health, last_run, reasons, failures_in_a_row } = await asked('jobs/push-route-plans');
+      return [health, last_run.status, reasons, failures_in_a_row];
+    };
+    expect(await job()).toEqual(['attention', 'partial', [], 0]);
+    await place.rig.clock.advance(30_000);
+    await place.rig.run('push-route-plans');
+    expect(await job()).toEqual(['attention', 'ok', [], 0]);
+    const { reasons } = await asked('status');
+    expect(reasons.filter(({ code }: { code: string }) => code.startsWith('push_'))).toMatchObject([
+      { code: 'push_unreadable', health: 'attention', place: 'plans?show=unread' },
+      { code: 'push_rejected', health: 'attention', place: 'plans?state=rejected' },
+    ]);
   });
 
   it('is searched by day and states', async () => {

@@ -48,22 +48,8 @@ jobs:
     ...options,
   });
   const { rig } = place;
-  const { clock, dependencies } = rig;
-  const feed: Feed = {
-    source: openSource(
-      { source: 'files', folder, settleMs: 0, keepFilesMs: Number.POSITIVE_INFINITY, mapping: {} },
-      {
-        kind: 'route_plans',
-        zone: 'America/Sao_Paulo',
-        reuseCodes: false,
-        clock,
-        log: dependencies.log,
-        random: Math.random,
-      },
-    ),
-    options: {},
-  };
-  dependencies.erp = async (kind) => (kind === 'route_plans' ? feed : undefined);
+  const { clock } = rig;
+  feedPlansFrom(folder, place);
   for (const [job, jobOptions] of PULLS) {
     await rig.run(job, jobOptions);
     await clock.advance(20_000);
@@ -93,6 +79,42 @@ jobs:
   await fillProofRules(rig.engine, running().config.proof);
   await fillStopRules(rig.engine, running().config.stops);
   return place;
+}
+
+function feedPlansFrom(folder: string, { rig: { clock, dependencies } }: StatusPlace): void {
+  const feed: Feed = {
+    source: openSource(
+      { source: 'files', folder, settleMs: 0, keepFilesMs: Number.POSITIVE_INFINITY, mapping: {} },
+      {
+        kind: 'route_plans',
+        zone: 'America/Sao_Paulo',
+        reuseCodes: false,
+        clock,
+        log: dependencies.log,
+        random: Math.random,
+      },
+    ),
+    options: {},
+  };
+  dependencies.erp = async (kind) => (kind === 'route_plans' ? feed : undefined);
+}
+
+/** One run has pushed a plan, had one rejected for its plate, and could not read a file. */
+export async function makeRejection(): Promise<{ place: StatusPlace; folder: string }> {
+  const folder = mkdtempSync(join(tmpdir(), 'roadbook-rejection-'));
+  const place = await makeStatusPlace({
+    startAt: AFTERNOON,
+    config: `
+status: { port: 0, token: ${TOKEN} }
+erp: { route_plans: { source: files, folder: ${JSON.stringify(folder)} } }
+`,
+  });
+  feedPlansFrom(folder, place);
+  const plans = [tomorrowsPlan('R-1'), { ...tomorrowsPlan('R-2'), vehicle_plate: 'XXX0X00' }];
+  writeFileSync(join(folder, 'plans.json'), JSON.stringify(plans));
+  writeFileSync(join(folder, 'broken.json'), '{"external_code');
+  await place.rig.run('push-route-plans');
+  return { place, folder };
 }
 
 const tomorrowsPlan = (code: string) => ({

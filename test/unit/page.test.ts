@@ -72,7 +72,7 @@ describe('the texts of the page', () => {
   it('translate only sentences that the daemon says', () => {
     const program = files(SOURCE, '.ts').join('\n');
     const sentences = Object.keys(en).filter((key) => key.startsWith('said.'));
-    expect(sentences.filter((key) => !program.includes(key.slice('said.'.length)))).toEqual([]);
+    expect(sentences.filter((key) => !program.includes(key.slice('said.'.length).replace(/\{id\}$/, '')))).toEqual([]);
   });
 });
 

@@ -1,12 +1,17 @@
 // The push board: outbox entries by page, entries that need a person, files that could not be read, the history of one
 // entry, and the plans for tomorrow against the deadline.
+import { join } from 'node:path';
 import { Hono } from 'hono';
 import { z } from 'zod';
+import type { Config } from '../../config/schema.ts';
 import { isJsonObject, type JsonObject } from '../../core/glossary.ts';
 import { isoInstant } from '../../core/time/clock.ts';
+import type { FeedKind } from '../../erp/feed-kinds.ts';
 import { type Language, reasonIn } from '../../erp/files/result-words.ts';
 import { outboxAttention } from '../../sync/push/attention.ts';
 import { payloadOf } from '../../sync/push/kind.ts';
+import { REJECTED } from '../../sync/push/outcome.ts';
+import type { UnreadFact } from '../../sync/push/push-issues.ts';
 import { actionsOn } from '../../warehouse/control/audit.ts';
 import { factsNamed } from '../../warehouse/control/learned-facts.ts';
 import type { Engine } from '../../warehouse/engine.ts';
@@ -21,6 +26,7 @@ import {
   UNREAD,
 } from '../../warehouse/outbox/lists.ts';
 import { planPoints } from '../../warehouse/queries/delivery-day.ts';
+import { routePlan } from '../../warehouse/tables/route-plan.ts';
 import { routePoint } from '../../warehouse/tables/route-point.ts';
 import { attentionReason } from '../health/attention-reason.ts';
 import { deadlineStatus } from '../health/deadline.ts';
@@ -77,7 +83,12 @@ export function plans(dependencies: PlansApiDependencies): Hono {
     const [first] = await shown([entry], dependencies, languageOf(c));
     return c.json({
       ...first,
-      attempts,
+      ...contentFacts(entry, dependencies.running().config),
+      attempts: attempts.map((attempt) =>
+        attempt.outcome === 'rejected' && typeof attempt.message === 'string'
+          ? { ...attempt, message: reasonIn(languageOf(c), attempt.message) }
+          : attempt,
+      ),
       /** Every action of a person on the entry through the page, also those that failed. */
       actions: await actionsOn(engine, subjectOf(entry)),
       ...(entry.kind === 'route_plans' && {
@@ -121,22 +132,61 @@ async function remoteOf({ remote_id }: OutboxEntry, engine: Engine) {
   return plan === undefined ? null : { plan, stops: await planPoints(engine, remote_id) };
 }
 
-const MOST_UNREAD = 20;
+const jobOf = (kind: string): string => `push-${kind.replaceAll('_', '-')}`;
 
-/** The files and feeds that could not be read in the last day, and why. */
-async function unread({ engine, redactor }: PlansApiDependencies, language: Language) {
-  const facts = await engine.read((sql) => factsNamed<{ name: string; reason: string }>(sql, UNREAD));
-  return facts
-    .slice(0, MOST_UNREAD)
-    .map(({ name, reason }) => ({ name, reason: reasonIn(language, redactor.redact(reason)) }));
+/** Where a person corrects the item, and whether and until when its content is stored. */
+function contentFacts({ kind, state, payload, updated_at }: OutboxEntry, { erp, jobs }: Config) {
+  const keptMs = jobs[jobOf(kind)]?.options.keep_refused;
+  const isKept = state === 'rejected' && payload !== null && typeof keptMs === 'number';
+  return {
+    has_content: payload !== null,
+    content_until: isKept ? isoInstant(Date.parse(updated_at) + keptMs) : null,
+    from_files: erp[kind as FeedKind]?.source === 'files',
+  };
 }
 
+const MOST_UNREAD = 20;
+
+/** The files and feeds that could not be read in the last day: why, when, by which job, and where a file lies now. */
+async function unread({ engine, redactor, running }: PlansApiDependencies, language: Language) {
+  const { erp } = running().config;
+  const facts = await engine.read((sql) => factsNamed<UnreadFact>(sql, UNREAD));
+  return facts.slice(0, MOST_UNREAD).map(({ name, reason, kind, at = null }) => {
+    const feed = erp[kind as FeedKind];
+    const folder = feed?.source === 'files' ? join(feed.folder, 'failed') : null;
+    const job = kind === undefined ? null : jobOf(kind);
+    return { name, reason: reasonIn(language, redactor.redact(reason)), job, at, folder };
+  });
+}
+
+/** The vehicles of a plan, as the warehouse may store their plates; null if there are none, or the content is not kept. */
+function vehicleOf(entry: OutboxEntry, { privacy }: PlansApiDependencies): string | null {
+  const data = entry.kind === 'route_plans' ? payloadOf(entry)?.data : undefined;
+  if (data === undefined) return null;
+  const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+  const entities = listOf(data.entity).filter(isJsonObject);
+  const plates = [data.vehicle_plate, ...listOf(data.vehicle_plates), ...entities.map((each) => each.vehicle_plate)]
+    .filter((plate) => typeof plate === 'string' && plate !== '')
+    .flatMap((plate) => privacy.asStored(routePlan, 'vehicle_plate', plate as string) ?? []);
+  return plates.length === 0 ? null : [...new Set(plates)].join(', ');
+}
+
+/** The service says that a plate is unknown, but not which one. */
+const withPlate = (reason: string, vehicle: string | null, { message }: OutboxEntry): string =>
+  vehicle !== null && message === REJECTED && /\b(?:plate|placa)\b/i.test(reason) && !reason.includes(vehicle)
+    ? `${reason} (${vehicle})`
+    : reason;
+
 /** `needs_person`: why the entry needs a person, or null. */
-async function shown(entries: readonly OutboxEntry[], { engine, clock }: PlansApiDependencies, language: Language) {
-  const waiting = await engine.read(kindsWithWaitingFiles);
-  return entries.map((entry) => ({
-    ...shownEntry(entry),
-    reasons: reasonsOf(entry).map((reason) => reasonIn(language, reason)),
-    needs_person: attentionReason(entry, clock.now(), waiting),
-  }));
+async function shown(entries: readonly OutboxEntry[], dependencies: PlansApiDependencies, language: Language) {
+  const waiting = await dependencies.engine.read(kindsWithWaitingFiles);
+  return entries.map((entry) => {
+    const vehicle = vehicleOf(entry, dependencies);
+    return {
+      ...shownEntry(entry),
+      vehicle,
+      reasons: reasonsOf(entry).map((reason) => reasonIn(language, withPlate(reason, vehicle, entry))),
+      needs_person: attentionReason(entry, dependencies.clock.now(), waiting),
+    };
+  });
 }

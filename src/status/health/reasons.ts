@@ -105,7 +105,7 @@ function pushReasons({ outbox, attention, issues, config, pushes }: ReasonFacts)
     subject: 'outbox unclear',
     text: `${counted(outbox.unknown, 'item')} sent without a clear answer; the next runs read back what became of ${outbox.unknown === 1 ? 'it' : 'them'}`,
     hint: null,
-    place: 'plans/unknown',
+    place: 'plans?state=unknown',
   };
   const recent = issues.map(({ reason, text, hint }) => ({
     code: `push_${reason}`,
@@ -113,7 +113,7 @@ function pushReasons({ outbox, attention, issues, config, pushes }: ReasonFacts)
     subject: `outbox ${reason}`,
     text,
     hint,
-    place: reason === 'rejected' ? 'plans/rejected' : 'plans',
+    place: ISSUE_PLACES[reason],
   }));
   return [
     ...needing,
@@ -122,6 +122,12 @@ function pushReasons({ outbox, attention, issues, config, pushes }: ReasonFacts)
     ...pushes.flatMap((job) => feedReason(job, config)),
   ];
 }
+
+const ISSUE_PLACES: Readonly<Record<PushIssue['reason'], string>> = {
+  rejected: 'plans?state=rejected',
+  unreadable: 'plans?show=unread',
+  accepted_in_part: 'plans',
+};
 
 const feedKindOf = (job: string): FeedKind => job.slice('push-'.length).replaceAll('-', '_') as FeedKind;
 

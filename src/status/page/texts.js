@@ -69,10 +69,11 @@ export const rich = (key, values) => partsOf(key, values);
  * The word for a code of the server, such as a state; a code that the catalogue does not have is shown as it is.
  * @param {string} group
  * @param {string | number} code
+ * @param {Record<string, string>} [values]
  */
-export const word = (group, code) => {
+export const word = (group, code, values) => {
   const key = /** @type {TextKey} */ (`${group}.${code}`);
-  return key in en ? t(key) : String(code).replaceAll('_', ' ');
+  return key in en ? t(key, values) : String(code).replaceAll('_', ' ');
 };
 
 /** What a job does or a table holds; the server says it in English. */

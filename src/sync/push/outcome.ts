@@ -79,7 +79,7 @@ export function afterSend(claimed: OutboxEntry, before: OutboxEntry, answer: Ans
   return { before: claimed, entry, attempt, stop, failure };
 }
 
-const REJECTED = 'Rejected by the service';
+export const REJECTED = 'Rejected by the service';
 
 function afterVerdict(claimed: OutboxEntry, before: OutboxEntry, verdict: Verdict, { at, redact }: Facts): Result {
   if (verdict.is === 'unclear') return unclear(claimed, verdict.message, at);

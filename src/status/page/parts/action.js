@@ -11,7 +11,7 @@ import { Failure } from './words.js';
 /**
  * A button that carries out an action. `question` makes it ask first. It is not disabled while the action is under way,
  * because a disabled button loses the focus.
- * @param {{path: string, body?: unknown, label?: string, question?: {title: string, text: any},
+ * @param {{path: string, body?: unknown, label?: string, question?: {title: string, text: any, confirm?: string, back?: string},
  *   undo?: import('./page.js').Undo, children?: any}} props
  */
 export function ActionButton({ path, body, label, question, undo, children }) {
@@ -24,7 +24,7 @@ export function ActionButton({ path, body, label, question, undo, children }) {
   function press() {
     if (isBusy) return;
     if (question === undefined) void carryOut().catch(() => undefined);
-    else ask({ ...question, confirm: String(children), action: carryOut });
+    else ask({ confirm: String(children), ...question, action: carryOut });
   }
   return html`<button type="button" class="quiet" aria-label=${label} aria-disabled=${isBusy ? 'true' : undefined}
     aria-haspopup=${question === undefined ? undefined : 'dialog'} onClick=${press}>${children}</button>`;
@@ -44,7 +44,7 @@ function Modal({ title, onClose, children, ...rest }) {
 }
 
 /** @param {{question: import('./page.js').Question, onClose: () => void}} props */
-export function ConfirmDialog({ question: { title, text, confirm, action }, onClose }) {
+export function ConfirmDialog({ question: { title, text, confirm, back = t('dialog.back'), action }, onClose }) {
   const [error, setError] = useState(/** @type {any} */ (undefined));
   const [isBusy, setBusy] = useState(false);
   async function carryOut() {
@@ -63,7 +63,7 @@ export function ConfirmDialog({ question: { title, text, confirm, action }, onCl
     ${error === undefined ? null : html`<${Failure} error=${error} />`}
     <div class="buttons">
       <button type="button" class="primary danger" aria-disabled=${isBusy ? 'true' : undefined} onClick=${carryOut}>${confirm}</button>
-      <button type="button" class="quiet" autofocus onClick=${onClose}>${t('dialog.back')}</button>
+      <button type="button" class="quiet" autofocus onClick=${onClose}>${back}</button>
     </div>
   <//>`;
 }

@@ -20,6 +20,7 @@ import { read } from '../api.js';
  * @property {string} title
  * @property {any} text
  * @property {string} confirm label of the button that carries it out
+ * @property {string} [back] label of the button that does not; default: Back
  * @property {() => Promise<any>} action
  */
 

@@ -1,6 +1,7 @@
 // @ts-check
 // Small elements of every view: states, times, cards, empty lists, texts that come from elsewhere.
 import { useEffect, useState } from 'preact/hooks';
+import { href } from '../address.js';
 import { html } from '../html.js';
 import { currentLanguage, hasWord, t, word } from '../texts.js';
 import { clockWords, fullTime, toneOf } from '../words.js';
@@ -33,12 +34,30 @@ export function Time({ at, kind = 'ago' }) {
 /** A text that was written elsewhere, by the service, the ERP or a log: in its own language and direction. */
 export const Foreign = ({ children, class: own = undefined }) => html`<span class=${own} dir="auto">${children}</span>`;
 
-/** A sentence of the daemon. It is English if the catalogue has no translation. */
+/** A sentence of the daemon, which may end with an identifier. It is English if the catalogue has no translation. */
 export const Said = ({ children, group = 'said', class: own = undefined }) => {
-  const isKnown = hasWord(group, children);
+  const [id = ''] = /\d+$/.exec(children) ?? [];
+  const sentence = id === '' ? children : `${children.slice(0, -id.length)}{id}`;
+  const isKnown = hasWord(group, sentence);
   const lang = isKnown || currentLanguage() === 'en' ? undefined : 'en';
-  return html`<span class=${own} dir="auto" lang=${lang}>${isKnown ? word(group, children) : children}</span>`;
+  return html`<span class=${own} dir="auto" lang=${lang}>${isKnown ? word(group, sentence, { id }) : children}</span>`;
 };
+
+/** Commands of hints, and the list of the page that shows the same. @type {[RegExp, (found: string[]) => string][]} */
+const LISTS = [
+  [/outbox list --state (\w+)/, ([, state]) => href('plans', [], { state })],
+  [/outbox list/, () => href('plans')],
+  [/quarantine list/, () => href('data')],
+];
+
+/** What to try, with a link if a list of the page shows what the command does. */
+export function Hint({ children }) {
+  const [list] = LISTS.flatMap(([command, address]) => {
+    const found = command.exec(children);
+    return found === null ? [] : [address(found)];
+  });
+  return html`<span class="hint"><${Said}>${children}<//>${list && html` <a href=${list}>${t('hint.list')}</a>`}</span>`;
+}
 
 export const Faint = ({ children }) => html`<span class="faint">${children}</span>`;
 export const Empty = ({ children }) => html`<p class="empty">${children}</p>`;

@@ -5,11 +5,11 @@ import { href } from '../address.js';
 import { html } from '../html.js';
 import { useData, usePage } from '../parts/page.js';
 import { Strip } from '../parts/sparks.js';
-import { Empty, Facts, Loaded, Pill, Said, Time } from '../parts/words.js';
+import { Empty, Facts, Hint, Loaded, Pill, Time } from '../parts/words.js';
 import { meaningOf, rich, t, word } from '../texts.js';
 import { count, dayAndTime, fullTime, span, toneOf } from '../words.js';
 import { Options } from './config.js';
-import { Durations, JobButtons, LastRun, RowsWritten } from './overview.js';
+import { Durations, ItemsLink, JobButtons, LastRun, RowsWritten } from './overview.js';
 import { Log, RunTable } from './runs.js';
 
 export function JobView({ args: [name = ''] }) {
@@ -37,20 +37,21 @@ function Job({ job, status }) {
       confirm: t('incident.copy'),
       action: () => navigator.clipboard.writeText(incidentText(job, status)),
     });
-  return html`<p class="lead">${meaningOf(job)}</p>
+  return html`<p class="lead">${meaningOf(job)}<${ItemsLink} job=${job} /></p>
     <div class="buttons">${job.enabled ? html`<${JobButtons} job=${job} />` : null}
       <button type="button" class="quiet" aria-haspopup="dialog" onClick=${incident}>${t('incident.button')}</button></div>
     ${
       job.last_run?.error == null
         ? null
         : html`<section class="banner ${toneOf(job.last_run.status)}" aria-label=${t('column.error')}>
-      <strong dir="auto">${job.last_run.error}</strong>${job.hint === null ? null : html` <${Said} class="hint">${job.hint}<//>`}</section>`
+      <strong dir="auto">${job.last_run.error}</strong>${job.hint === null ? null : html` <${Hint}>${job.hint}<//>`}</section>`
     }
     <${Facts} facts=${[
       [t('job.failingSince'), job.failing_since && html`<${Time} at=${job.failing_since} />`],
       [t('job.inARow'), job.failing_since && count(job.failures_in_a_row)],
       [t('job.lastOk'), job.last_success_at === null ? t('time.never') : html`<${Time} at=${job.last_success_at} />`],
       [t('column.lastRun'), html`<${LastRun} run=${job.last_run} />`],
+      [t('run.retry'), job.retry && html`<${Time} kind="until" at=${job.retry.at} />`],
       [t('column.nextTick'), job.next_tick_at === null ? '–' : html`<${Time} kind="until" at=${job.next_tick_at} />`],
       [
         t('column.schedule'),

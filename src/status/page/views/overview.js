@@ -6,7 +6,7 @@ import { ActionButton } from '../parts/action.js';
 import { usePage } from '../parts/page.js';
 import { BarSpark, LineSpark } from '../parts/sparks.js';
 import { Table } from '../parts/table.js';
-import { Card, Faint, Foreign, Pill, Said, Time } from '../parts/words.js';
+import { Card, Faint, Foreign, Hint, Pill, Said, Time } from '../parts/words.js';
 import { linesOf } from '../reasons.js';
 import { hasWord, meaningOf, rich, t, word } from '../texts.js';
 import { count, runSeconds, shortCount, span, toneOf } from '../words.js';
@@ -66,12 +66,21 @@ function ReasonLine({ line: { code, tone, n, texts, place, jobs }, attention }) 
   </li>`;
 }
 
-function Cards({ status: { outbox, attention, quarantine, session, tables, config } }) {
+/** Reasons about single items, each of which a person must see to. */
+const FOR_A_PERSON = ['push_person', 'push_rejected', 'push_unreadable', 'push_accepted_in_part'];
+
+function Cards({ status }) {
+  const { outbox, attention, quarantine, session, tables, config } = status;
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
-  const entries = attention.reduce((sum, each) => sum + each.entries, 0);
+  const lines = linesOf(status).filter(({ code }) => FOR_A_PERSON.includes(code));
+  const items = lines.reduce((sum, { n }) => sum + n, 0);
+  const needs = attention.map(({ reason }) => word('attention', reason));
+  const words = lines.flatMap(({ code, n }) =>
+    code === 'push_person' ? needs : t(/** @type {any} */ (`reason.${code}`), { n }),
+  );
   return html`<ul class="cards" aria-label=${t('overview.glance')}>
-    <${Card} name=${t('card.person')} value=${count(entries)} tone=${entries > 0 ? 'bad' : ''} href=${href('plans', [], { needs: entries > 0 ? 'person' : '' })}>
-      ${attention.length === 0 ? t('card.noPushes') : attention.map(({ reason }) => word('attention', reason)).join('; ')}<//>
+    <${Card} name=${t('card.person')} value=${count(items)} tone=${items > 0 ? 'bad' : ''} href=${lines[0]?.place ?? href('plans')}>
+      ${words.length === 0 ? t('card.noPushes') : words.join('; ')}<//>
     <${Card} name=${t('card.unknown')} value=${count(outbox.unknown)} tone=${outbox.unknown > 0 ? 'late' : ''} href=${href('plans', [], { state: 'unknown' })}>
       ${t('card.unknownWords', { open: outbox.ready + outbox.sending, confirmed: shortCount(outbox.confirmed) })}<//>
     <${Card} name=${t('card.rejected')} value=${count(outbox.rejected)} tone=${outbox.rejected > 0 ? 'bad' : ''} href=${href('plans', [], { state: 'rejected' })}>
@@ -103,7 +112,7 @@ function jobRow(job, { tables }) {
     key: name,
     cells: [
       html`<a class="name" href=${href('jobs', [name])}>${name}</a><span class="meaning">${meaningOf(job)}</span>`,
-      html`<${Pill} group="health" state=${job.enabled ? job.health : 'disabled'} />`,
+      html`<${Pill} group="health" state=${job.enabled ? job.health : 'disabled'} /><${ItemsLink} job=${job} />`,
       html`<${LastRun} run=${last} />`,
       job.next_tick_at === null ? html`<${Faint}>–<//>` : html`<${Time} kind="until" at=${job.next_tick_at} />`,
       html`<${Freshness} job=${job} tables=${tables} />`,
@@ -115,12 +124,20 @@ function jobRow(job, { tables }) {
   };
 }
 
+/** A push job needs attention because of single items. */
+export const ItemsLink = ({ job: { name, health } }) =>
+  health === 'attention'
+    ? html`${' '}<a class="meaning" href=${href('plans', [], { kind: pushedKind(name) })}>${t('overview.items')}</a>`
+    : null;
+
+export const pushedKind = (/** @type {string} */ job) => job.slice('push-'.length).replaceAll('-', '_');
+
 /** The last error with a hint; since when the job fails, how often in a row, and its last success. */
 function LastError({ job }) {
   const { last_run: last, failing_since: since, last_success_at: success } = job;
   return html`<p class="trouble ${toneOf(last.status)}">
     <${Foreign}>${last.error}<//>
-    ${job.hint === null ? null : html`${' '}<${Said} class="hint">${job.hint}<//>`}
+    ${job.hint === null ? null : html`${' '}<${Hint}>${job.hint}<//>`}
     ${
       since === null || job.failures_in_a_row === 0
         ? null

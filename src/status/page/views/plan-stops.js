@@ -49,7 +49,8 @@ const columns = () => [
 const facts = (/** @type {number | null} */ order, /** @type {string | null} */ at) =>
   [order, at && dayAndTime(at)].filter((value) => value !== null && value !== '').join(' · ') || '–';
 
-export function StopsCompared({ content, remote }) {
+/** `isExpected`: the service should have the plan, or may have it. */
+export function StopsCompared({ content, remote, isExpected }) {
   if (!content && !remote) return null;
   const pairs = pairsOf(content?.stops ?? [], remote?.stops ?? []);
   const isBoth = Boolean(content && remote);
@@ -68,6 +69,6 @@ export function StopsCompared({ content, remote }) {
   }));
   return html`<h2>${t('stops.title')}</h2>
     ${content ? null : html`<p class="hint">${t('stops.noContent')}</p>`}
-    ${remote ? null : html`<p class="hint">${t('stops.noRemote')}</p>`}
+    ${remote || !isExpected ? null : html`<p class="hint">${t('stops.noRemote')}</p>`}
     <${Table} caption=${t('stops.title')} columns=${columns()} rows=${rows} empty=${t('list.none')} />`;
 }

@@ -6,7 +6,7 @@ import { ActionButton } from '../parts/action.js';
 import { useData } from '../parts/page.js';
 import { AttentionPill, Empty, Facts, Foreign, Loaded, Pill, Said } from '../parts/words.js';
 import { t, word } from '../texts.js';
-import { fullTime } from '../words.js';
+import { dayAndTime, fullTime } from '../words.js';
 import { StopsCompared } from './plan-stops.js';
 
 export function PlanStory({ kind, code, use }) {
@@ -24,12 +24,12 @@ const Story = ({ entry }) => html`
       : html`<section class="banner bad" aria-label=${t('plans.needsPerson')}>
           <strong>${t('plan.needs')} ${word('says', entry.needs_person)}</strong>${' '}<span class="hint">${word('todo', entry.needs_person)}</span></section>`
   }
-  ${entry.message ? html`<p class="lead"><${Said}>${entry.message}<//></p>` : null}
-  ${entry.reasons.length === 0 ? null : html`<ul class="reasons">${entry.reasons.map((reason) => html`<li><${Foreign}>${reason}<//></li>`)}</ul>`}
-  ${entry.state === 'rejected' ? html`<p class="hint">${t('plans.rejectedTodo')}</p>` : null}
+  ${entry.message ? html`<p class="lead"><${Said}>${entry.message}<//>${entry.reasons.length === 0 ? '' : ':'}${entry.reasons.length === 1 ? html` <${Foreign}>${entry.reasons[0]}<//>` : null}</p>` : null}
+  ${entry.message && entry.reasons.length < 2 ? null : html`<ul class="reasons">${entry.reasons.map((reason) => html`<li><${Foreign}>${reason}<//></li>`)}</ul>`}
+  ${entry.state === 'rejected' ? html`<p class="hint">${rejectedText(entry)}</p>` : null}
   <p class="buttons"><${EntryActions} entry=${entry} /></p>
   <${Facts} facts=${factsOf(entry)} />
-  <${StopsCompared} content=${entry.content} remote=${entry.remote} />
+  <${StopsCompared} content=${entry.content} remote=${entry.remote} isExpected=${entry.state !== 'rejected'} />
   <h2>${t('plan.history')}</h2>
   ${
     entry.attempts.length === 0
@@ -51,6 +51,18 @@ const Story = ({ entry }) => html`
         )}</ol>`
   }`;
 
+/** Where a rejected item is, who knows of it, and what to do. */
+function rejectedText({ remote_id, sent_hash, told_at, from_files, has_content, content_until }) {
+  const there = remote_id !== null ? 'rejected.older' : sent_hash !== null ? 'rejected.notSeen' : 'rejected.notThere';
+  return [
+    t(there),
+    told_at === null ? t('rejected.notNotified') : t('rejected.notified', { at: dayAndTime(told_at) }),
+    from_files ? t('rejected.files') : t('rejected.erp'),
+    has_content ? t('rejected.retry') : t('rejected.gone'),
+    content_until === null ? '' : t('rejected.kept', { at: dayAndTime(content_until) }),
+  ].join(' ');
+}
+
 /** For these reasons a person who has checked the service may say that the item is absent. */
 const MAY_BE_ABSENT = ['never_shown', 'inconclusive', 'retries_exhausted'];
 
@@ -63,7 +75,10 @@ function EntryActions({ entry }) {
   return [
     isDone
       ? null
-      : html`<${ActionButton} key="retry" path="outbox/retry" body=${body}>${isReadBack ? t('action.readBack') : t('action.retry')}<//>`,
+      : isReadBack
+        ? html`<${ActionButton} key="read" path="outbox/retry" body=${body}>${t('action.readBack')}<//>`
+        : html`<${ActionButton} key="retry" path="outbox/retry" body=${body}
+            question=${{ title: t('retry.title', { code }), text: html`<p>${entry.has_content && state !== 'cancelled' ? t('retry.text') : t('retry.offerAgain')}</p>` }}>${t('action.retry')}<//>`,
     state === 'unknown' || MAY_BE_ABSENT.includes(attention)
       ? html`<${ActionButton} key="absent" path="outbox/retry" body=${{ ...body, not_there: true }}
           question=${{ title: t('absent.title', { code }), text: html`<p>${t('absent.text')}</p>` }}>${t('action.absent')}<//>`
@@ -71,7 +86,7 @@ function EntryActions({ entry }) {
     state === 'cancelled' || isDone
       ? null
       : html`<${ActionButton} key="cancel" path="outbox/cancel" body=${mayBeThere(entry) ? { ...body, force: true } : body}
-          question=${{ title: t('cancel.title', { code }), text: html`<p>${mayBeThere(entry) ? t('cancel.mayBeThere') : t('cancel.text')}</p>` }}>${t('action.cancel')}<//>`,
+          question=${{ title: t('cancel.title', { code }), text: html`<p>${mayBeThere(entry) ? t('cancel.mayBeThere') : t('cancel.text')}</p>`, confirm: kind === 'route_plans' ? t('cancel.plan') : t('cancel.item'), back: t('cancel.back') }}>${t('action.cancel')}<//>`,
   ];
 }
 
@@ -83,6 +98,7 @@ const time = (/** @type {string | null} */ instant) => instant && fullTime(insta
 const factsOf = (entry) => [
   [t('column.kind'), word('kind', entry.kind)],
   [t('plan.use'), entry.code_use === 1 ? null : entry.code_use],
+  [t('dayPlans.vehicle'), entry.vehicle && html`<${Foreign}>${entry.vehicle}<//>`],
   [t('plan.remoteId'), entry.remote_id],
   [t('plan.remoteStatus'), entry.remote_status && word('planStatus', entry.remote_status)],
   [t('plan.source'), entry.origin && html`<${Foreign}>${entry.origin}<//>`],
@@ -121,5 +137,5 @@ const Attempt = ({ attempt: { what, started_at, outcome, http_status, message, t
   <p><strong>${word('attempt', what)}</strong>${' '}<${Pill} group="outcome" state=${outcome ?? 'open'} tone=${TONES[outcome] ?? 'still'} />
     ${times > 1 ? ` ${t('plan.times', { n: times })}` : ''}${http_status === null ? '' : ` HTTP ${http_status}`}</p>
   <p class="faint">${fullTime(started_at)}${run_id ? html` · <a href=${href('runs', [run_id])}>${t('view.run')}</a>` : null}</p>
-  ${message === null ? null : html`<p><${Said}>${message}<//></p>`}
+  ${message === null ? null : html`<p><${outcome === 'rejected' ? Foreign : Said}>${message}<//></p>`}
 </li>`;

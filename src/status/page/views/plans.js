@@ -1,7 +1,7 @@
 // @ts-check
 // The push board: entries that need a person first, filters, actions on many entries, and the deadline for tomorrow.
-import { useRef } from 'preact/hooks';
-import { entryHref, setFilter } from '../address.js';
+import { useEffect, useRef } from 'preact/hooks';
+import { entryHref, href, setFilter } from '../address.js';
 import { html } from '../html.js';
 import { useData, usePage } from '../parts/page.js';
 import { Pager, Table } from '../parts/table.js';
@@ -22,7 +22,7 @@ export const PlansView = ({ args: [kind, code, use], query }) =>
     ? html`<${Board} query=${{ state: kind, ...query }} />`
     : html`<${PlanStory} kind=${kind} code=${code} use=${use} />`;
 
-function Board({ query: { page = '0', state = '', kind = '', code = '', day = '' } }) {
+function Board({ query: { page = '0', state = '', kind = '', code = '', day = '', show = '' } }) {
   const board = useData('outbox', { page, state, kind, code, day });
   const typing = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
   const search = (/** @type {any} */ event) => {
@@ -41,7 +41,7 @@ function Board({ query: { page = '0', state = '', kind = '', code = '', day = ''
     ${
       board.data === undefined
         ? null
-        : html`<${Attention} attention=${board.data.attention} /><${Unread} unread=${board.data.unread} /><${Deadline} deadline=${board.data.deadline} />
+        : html`<${Attention} attention=${board.data.attention} /><${Unread} unread=${board.data.unread} isWanted=${show === 'unread'} /><${Deadline} deadline=${board.data.deadline} />
       <${States} counts=${board.data.counts} current=${state} />`
     }
     ${filters}
@@ -65,13 +65,21 @@ function Attention({ attention }) {
     )}</ul></section>`;
 }
 
-function Unread({ unread }) {
+function Unread({ unread, isWanted }) {
+  const section = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => {
+    if (isWanted) section.current?.scrollIntoView();
+  }, [isWanted]);
   if (unread.length === 0) return null;
-  return html`<section class="banner late" aria-label=${t('plans.unread', { n: unread.length })}>
+  return html`<section class="banner late" ref=${section} aria-label=${t('plans.unread', { n: unread.length })}>
     <strong>${t('plans.unread', { n: unread.length })}</strong>
-    <ul class="needs">${unread.map(({ name, reason }) => html`<li key=${name}><${Foreign}>${name}<//>: <${Said}>${reason}<//></li>`)}</ul>
+    <ul class="needs">${unread.map((each) => html`<${UnreadFile} key=${`${each.job} ${each.name}`} unread=${each} />`)}</ul>
     <span class="hint">${t('plans.unreadTodo')}</span></section>`;
 }
+
+const UnreadFile = ({ unread: { name, reason, job, at, folder } }) => html`<li>
+  <${Foreign}>${name}<//>: <${Foreign}>${reason}<//>
+  <span class="meaning">${job && html`<a href=${href('jobs', [job])}>${job}</a>`} ${at && dayAndTime(at)} ${folder && html`<code>${folder}</code>`}</span></li>`;
 
 function Deadline({ deadline }) {
   if (deadline === null) return null;
@@ -107,6 +115,7 @@ function ActionsOnMany({ found, search: { state, kind, code, day } }) {
       title: t(`many.${action}`, { n: preview.entries }),
       text: html`<p>${t(`manyText.${action}`)}</p><${Preview} ...${preview} />`,
       confirm: t(`manyDo.${action}`),
+      back: action === 'cancel' ? t('manyKeep.cancel') : undefined,
       action: () => act(`outbox/${action}-many`, { ...body, sure: true }),
     });
   }
@@ -141,7 +150,7 @@ const columns = () => [
 /** Null if there is no message, so that a narrow screen leaves the line out. */
 export function EntryMessage({ entry: { message, reasons } }) {
   if (!message && reasons.length === 0) return null;
-  return html`<${Said}>${message}<//>${reasons.map((reason) => html`; <${Foreign}>${reason}<//>`)}`;
+  return html`<${Said}>${message}<//>${reasons.map((reason, n) => html`${n === 0 ? ': ' : '; '}<${Foreign}>${reason}<//>`)}`;
 }
 
 const row = (entry) => ({
@@ -149,7 +158,8 @@ const row = (entry) => ({
   class: entry.needs_person !== null ? 'row-bad' : entry.state === 'unknown' ? 'row-late' : '',
   cells: [
     html`<a href=${entryHref(entry)} dir="auto">${entry.external_code}</a>
-      ${entry.code_use === 1 ? null : html`<span class="meaning">${t('plans.use', { use: entry.code_use })}</span>`}`,
+      ${entry.code_use === 1 ? null : html`<span class="meaning">${t('plans.use', { use: entry.code_use })}</span>`}
+      ${entry.vehicle && html`<span class="meaning" dir="auto">${entry.vehicle}</span>`}`,
     html`<span class="pills"><${Pill} state=${entry.state} /><${AttentionPill} entry=${entry} /></span>`,
     word('kind', entry.kind),
     entry.period_start === null ? null : dayAndTime(entry.period_start),

@@ -5,9 +5,10 @@ import { html } from '../html.js';
 import { useData, usePage } from '../parts/page.js';
 import { Strip } from '../parts/sparks.js';
 import { Pager, Table } from '../parts/table.js';
-import { Choice, Empty, Facts, Foreign, Loaded, Pill, Said, Time } from '../parts/words.js';
+import { Choice, Empty, Facts, Foreign, Hint, Loaded, Pill, Time } from '../parts/words.js';
 import { t, word } from '../texts.js';
 import { clockTime, count, dayAndTime, exactTime, fullTime, runSeconds, span, toneOf } from '../words.js';
+import { pushedKind } from './overview.js';
 
 const STATUSES = ['ok', 'partial', 'failed', 'abandoned', 'running'];
 
@@ -130,15 +131,21 @@ function Run({ id }) {
     <${Loaded} of=${run}>${(data) => html`<${RunStory} run=${data} />`}<//>`;
 }
 
+/** The count of a run holds rejected items and unreadable files alike. */
+const RejectedLinks = ({ job }) => html`<p class="links">
+  <a href=${href('plans', [], { state: 'rejected', kind: pushedKind(job) })}>${t('run.rejectedItems')}</a>${' '}
+  <a href=${href('plans', [], { show: 'unread' })}>${t('run.unreadFiles')}</a></p>`;
+
 const RunStory = ({ run }) => html`
   ${
     run.error === null
       ? null
       : html`<section class="banner ${toneOf(run.status)}" aria-label=${t('column.error')}>
           <strong dir="auto">${run.error}</strong>
-          ${run.error_hint === null ? null : html` <${Said} class="hint">${run.error_hint}<//>`}
+          ${run.error_hint === null ? null : html` <${Hint}>${run.error_hint}<//>`}
           ${run.error_code === null ? null : html`<code>${run.error_code}</code>`}</section>`
   }
+  ${run.job.startsWith('push-') && run.rejected > 0 ? html`<${RejectedLinks} job=${run.job} />` : null}
   <${Facts} facts=${[
     [t('column.job'), html`<a href=${href('jobs', [run.job])}>${run.job}</a>`],
     [t('column.started'), fullTime(run.started_at)],
@@ -150,6 +157,7 @@ const RunStory = ({ run }) => html`
         : span(/** @type {number} */ (runSeconds(run))),
     ],
     [t('run.cause'), word('cause', run.cause)],
+    [t('run.retry'), run.retry_at && fullTime(run.retry_at)],
     [t('run.tick'), run.tick_at === null ? t('run.noTick') : fullTime(run.tick_at)],
     [t('run.id'), html`<code>${run.run_id}</code>`],
   ]} />
@@ -163,6 +171,12 @@ export const Log = ({ lines }) =>
     ? html`<${Empty}>${t('run.noLog')}<//>`
     : html`<ol class="log" tabindex="0" aria-label=${t('run.logLines')} lang="en">${lines.map((line) => html`<${LogLine} text=${line} />`)}</ol>`;
 
+const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
+/** Instants in the log are UTC. @param {unknown} value */
+const fieldText = (value) =>
+  typeof value !== 'string' ? JSON.stringify(value) : INSTANT.test(value) ? fullTime(value) : value;
+
 function LogLine({ text }) {
   let line;
   try {
@@ -171,9 +185,7 @@ function LogLine({ text }) {
     return html`<li>${text}</li>`;
   }
   const { level, time, msg, job: _, run_id: __, ...rest } = line;
-  const fields = Object.entries(rest).map(
-    ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-  );
+  const fields = Object.entries(rest).map(([name, value]) => `${name}=${fieldText(value)}`);
   return html`<li class="level-${level}">
     <time datetime=${time}>${exactTime(time)}</time><span class="level">${level}</span>
     <span class="msg" dir="auto">${msg}</span><span class="fields" dir="auto">${fields.join(' ')}</span></li>`;
