@@ -36,7 +36,7 @@ export const Foreign = ({ children, class: own = undefined }) => html`<span clas
 
 /** A sentence of the daemon, which may end with an identifier. It is English if the catalogue has no translation. */
 export const Said = ({ children, group = 'said', class: own = undefined }) => {
-  const [id = ''] = /\d+$/.exec(children) ?? [];
+  const [, id = ''] = / id (\d{1,16})$/.exec(children) ?? [];
   const sentence = id === '' ? children : `${children.slice(0, -id.length)}{id}`;
   const isKnown = hasWord(group, sentence);
   const lang = isKnown || currentLanguage() === 'en' ? undefined : 'en';
