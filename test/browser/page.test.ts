@@ -655,6 +655,11 @@ describe.skipIf(chromiumPath === undefined)('the page after a rejected plan and 
     await inPortuguese.page.addInitScript(`sessionStorage.setItem('roadbook-token', '${TOKEN}')`);
     await inPortuguese.page.goto(`${place.url}/#/plans?show=unread`);
     await inPortuguese.page.getByLabel('1 arquivo ou fonte não pôde ser lido').getByText('broken.json').waitFor();
+    const [sent] = await place.rig.rows("select remote_id as id from push_outbox where external_code = 'R-1'");
+    await place.ask('POST', '/api/outbox/cancel', { body: { kind: 'route_plans', code: 'R-1', force: true } });
+    await inPortuguese.page.goto(`${place.url}/#/plans/route_plans/R-1`);
+    const message = `Cancelado por uma pessoa; ainda pode estar no serviço com o id ${sent?.id}`;
+    await inPortuguese.page.getByText(message).first().waitFor();
   });
 });
 
