@@ -4,7 +4,9 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { zeroCounts } from '../../src/core/glossary.ts';
+import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
 import { type Browser, chromiumPath, launchBrowser, type OpenPage } from '../support/browser.ts';
+import { entryIn } from '../support/outbox-samples.ts';
 import { HOSTILE, makeRejection, makeWorkingDay } from '../support/status-day.ts';
 import { makeStatusPlace, type StatusPlace, TOKEN } from '../support/status-place.ts';
 
@@ -47,7 +49,7 @@ const VIEWS: Record<string, { hash: string; en: RegExp; pt: RegExp }> = {
   },
   today: {
     hash: 'today',
-    en: /Plans and stops as the service had them[\s\S]*Plans of the day[\s\S]*\d of \d[\s\S]*Deliveries by status[\s\S]*Late stops[\s\S]*Missing proof of delivery[\s\S]*Speeding/,
+    en: /Plans and stops as the service had them[\s\S]*Provisional: expected final from Sat 14 Mar, 00:00[\s\S]*0 of 1 plan from the ERP is at the service\. 1 plan has an unknown outcome\.[\s\S]*Late now\s+\d+\s+\d+ done late[\s\S]*Plans of the day[\s\S]*received 10 Mar[\s\S]*\d of \d[\s\S]*Deliveries by status[\s\S]*Late stops: \d+ open, \d+ done[\s\S]*Missing proof of delivery[\s\S]*Speeding/,
     pt: /Planos e paradas como estavam no serviço[\s\S]*Planos do dia[\s\S]*\d de \d[\s\S]*Entregas por estado[\s\S]*Paradas atrasadas[\s\S]*Entregas sem comprovante[\s\S]*Excesso de velocidade/,
   },
   data: {
@@ -423,6 +425,57 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.keyboard.press('Enter');
     await page.getByText(/executed \d\d:\d\d, as number \d/).waitFor();
     expect(await violations()).toEqual([]);
+  });
+
+  /** Plans of the ERP for a day; removed after the test. */
+  async function offer(day: string, entries: readonly ReturnType<typeof entryIn>[]) {
+    const period = { period_start: `${day}T11:00:00.000Z`, period_end: `${day}T20:00:00.000Z` };
+    const codes = entries.map(({ external_code }) => external_code);
+    const { engine } = place.rig;
+    await engine.write((tx) =>
+      storeEntries(
+        tx,
+        entries.map((entry) => ({ ...entry, ...period })),
+      ),
+    );
+    onTestFinished(() => engine.write(({ sql }) => sql('push_outbox').whereIn('external_code', codes).delete()));
+  }
+
+  it('says in one line which plans of the ERP are not at the service, and names the vehicle of a rejected one', async () => {
+    const payload = JSON.stringify({ data: { vehicle_plate: 'XYZ9A87' } });
+    await offer('2026-03-15', [
+      entryIn('confirmed', { external_code: 'V-1', remote_id: null }),
+      entryIn('unknown', { external_code: 'V-2' }),
+      entryIn('rejected', { external_code: 'V-3', payload, reasons: '["No vehicle has this plate."]' }),
+    ]);
+    const page = await open('today?day=2026-03-15');
+    const said = page.getByText('1 of 3 plans from the ERP are at the service.').locator('..');
+    await said.getByText('V-3 was rejected: No vehicle has this plate. 1 plan has an unknown outcome.').waitFor();
+    const rejected = page.getByRole('table', { name: /^Plans of the day/ }).getByRole('row', { name: /V-3/ });
+    expect(await rejected.innerText()).toMatch(/rejected[\s\S]*XYZ9A87[\s\S]*not at the service/);
+    await said.getByRole('link', { name: 'V-3' }).click();
+    await page.getByRole('heading', { name: 'V-3' }).waitFor();
+  });
+
+  it('goes to the map of a plan, and says how many of many plans it shows', async () => {
+    const codes = Array.from({ length: 25 }, (_, n) => `many-${n}`);
+    await offer(
+      '2026-03-10',
+      codes.map((external_code) => entryIn('ready', { external_code })),
+    );
+    const page = await open('today');
+    const rows = page.getByRole('table', { name: /^Plans of the day/ }).getByRole('row');
+    await page.getByText('Showing 20 of 34.').waitFor();
+    expect(await rows.count()).toBe(21);
+    await page.getByRole('button', { name: 'Show all' }).click();
+    await expect.poll(() => rows.count()).toBe(35);
+    await rows.last().getByRole('link', { name: 'map' }).click();
+    const plan = new URLSearchParams(page.url().split('?')[1]).get('plan');
+    await expect.poll(() => page.locator('#route select').inputValue()).toBe(plan);
+    expect(await page.evaluate('document.activeElement.id')).toBe('route');
+    expect(await page.evaluate('document.querySelector("#route .map").getBoundingClientRect().top < innerHeight')).toBe(
+      true,
+    );
   });
 
   it('keeps its filters in the address', async () => {

@@ -34,13 +34,23 @@ describe('/api/day', () => {
     expect(sent).toMatchObject({
       step: 'in',
       entry: { state: 'confirmed', code_use: 1, run_id: expect.any(String) },
-      plan: { id: sent.entry.remote_id, stops: 1, stops_done: 0, stops_late: 0, missing_since: null },
+      plan: {
+        id: sent.entry.remote_id,
+        stops: 1,
+        stops_done: 0,
+        stops_late: 0,
+        stops_late_open: 0,
+        missing_since: null,
+      },
     });
     expect(rows.find(({ code }: { code: string }) => code === 'R-2026-03-11-7')).toMatchObject({
       step: 'unknown',
       plan: null,
     });
-    expect(rows.find(({ step }: { step: string }) => step === 'rejected').entry.reasons).toHaveLength(2);
+    const { entry: rejected } = rows.find(({ step }: { step: string }) => step === 'rejected');
+    expect(rejected.reasons).toHaveLength(2);
+    expect(rejected.vehicle_plate).toBe('XYZ9A87');
+    expect(JSON.stringify(rows)).not.toContain('52998224725');
     expect(steps).toMatchObject({ in: 6, unknown: 1, rejected: 1 });
     expect(
       rows
@@ -72,6 +82,28 @@ describe('/api/day', () => {
 });
 
 describe('/api/today', () => {
+  it('counts done, returned, open and late stops as the warehouse does', async () => {
+    const { picture, stops, status } = await get('today?day=2026-03-10');
+    const [truth] = await place.rig.rows(
+      `select count(*) as stops, sum(is_done) as done, sum(is_returned) as returned,
+         sum(is_on_time = 0) as late_done
+       from bi_delivery as stop join bi_route_plan as plan on plan.plan_id = stop.plan_id
+       where plan.day = '2026-03-10' and is_customer_stop`,
+    );
+    expect({ stops, ...picture.counts, late_done: picture.lateDone }).toEqual({
+      ...truth,
+      open: Number(truth?.stops) - Number(truth?.done) - Number(truth?.returned),
+    });
+    expect(picture.late.map(({ executed_at }: { executed_at: string | null }) => executed_at === null)).toEqual([
+      ...Array.from({ length: picture.lateOpen }, () => true),
+      ...Array.from({ length: picture.lateDone }, () => false),
+    ]);
+    const [final] = await place.rig.rows(
+      `select status, expected_final_at from bi_day_status where day = '2026-03-10' and table_name = 'route_plan'`,
+    );
+    expect(status).toMatchObject({ ...final, status: 'provisional' });
+  });
+
   it('counts the stops of the plans of the day that lack proof, by driver', async () => {
     const { missing_proof } = await get('today?day=2026-03-10');
     const truth = await place.rig.rows(

@@ -214,7 +214,7 @@ async function addTrouble({ rig }: StatusPlace): Promise<void> {
         message: 'Rejected by the service',
         told_at: at(12),
         reasons: JSON.stringify([`route_points.1.name ${HOSTILE[1]} is too long`, HOSTILE[2]]),
-        payload: '{}',
+        payload: JSON.stringify({ data: { vehicle_plate: 'XYZ9A87', document_number: '52998224725' } }),
         updated_at: at(12),
       },
     ]);

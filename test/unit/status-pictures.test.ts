@@ -31,12 +31,14 @@ describe('the day chart', () => {
       stop({ status: 'M', changed_at: at('13:00') }),
       stop({}),
     ];
-    const { at: ends, states, done } = dayChart(stops, period, rule(at('14:15')));
+    const { at: ends, states, done, counts } = dayChart(stops, period, rule(at('14:15')));
     expect(ends).toHaveLength(23);
+    expect(ends.at(-1)).toBe(Date.parse(at('14:15')) / 1_000);
     for (const n of ends.keys()) {
       expect(Object.values(states).reduce((sum, counts) => sum + (counts[n] ?? 0), 0)).toBe(4);
     }
-    expect(done.at(-1)).toBe(3);
+    expect(done.at(-1)).toBe(2);
+    expect(counts).toEqual({ done: 2, returned: 1, open: 1 });
     const noon = ends.indexOf(Date.parse(at('12:00')) / 1_000);
     expect([states.E?.[noon], states.D?.[noon], states.open?.[noon]]).toEqual([1, 0, 3]);
   });
@@ -45,6 +47,17 @@ describe('the day chart', () => {
     const stops = [stop({ status: 'M', changed_at: '2026-03-14T09:00:00.000Z' }), stop({})];
     const { states, done } = dayChart(stops, period, rule('2026-03-15T09:00:00.000Z'));
     expect([done.at(-1), states.M?.at(-1), states.open?.at(-1)]).toEqual([1, 1, 1]);
+  });
+
+  it('draws planned stops for the full day and the others up to now, on one time axis', () => {
+    const stops = [stop({ status: 'E', time_scheduled: at('12:10'), executed_at: at('12:05') }), stop({})];
+    const { at: past, planned, done } = dayChart(stops, period, rule(at('12:20')));
+    expect(planned.at.slice(0, past.length)).toEqual(past);
+    expect(planned.at).toHaveLength(49);
+    expect([planned.count.at(past.length - 2), planned.count.at(past.length - 1), planned.count.at(-1)]).toEqual([
+      0, 1, 1,
+    ]);
+    expect(done.slice(-2)).toEqual([0, 1]);
   });
 
   it('counts a stop as late that is done late or still open, but not one that was returned or that the office recorded', () => {
@@ -56,13 +69,16 @@ describe('the day chart', () => {
       stop({ id: 4, status: 'M', time_scheduled: scheduled, executed_at: at('13:00') }),
       stop({ id: 5, time_scheduled: at('15:00') }),
       stop({ id: 6, status: 'D', time_scheduled: scheduled, executed_at: at('13:00') }),
+      stop({ id: 7, status: 'E', time_scheduled: at('08:00'), executed_at: at('11:00') }),
     ];
-    const { late, lateCount } = dayChart(stops, period, rule(at('12:00')));
+    const { late, lateOpen, lateDone } = dayChart(stops, period, rule(at('12:00')));
+    // The open one first: it can still be mended.
     expect(late.map(({ id, late_seconds }) => [id, late_seconds])).toEqual([
       [3, 7_200],
+      [7, 10_800],
       [2, 1_200],
     ]);
-    expect(lateCount).toBe(2);
+    expect([lateOpen, lateDone]).toEqual([1, 2]);
   });
 });
 

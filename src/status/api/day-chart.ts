@@ -4,13 +4,18 @@ import type { DayStop } from '../../warehouse/queries/delivery-day.ts';
 const BIN_MS = 1_800_000;
 const MOST_LATE = 100;
 
+/** As is_done of bi_delivery. */
+export const isDone = ({ status }: DayStop): boolean => ['R', 'E', 'M'].includes(status ?? 'P');
+export const isReturned = ({ status }: DayStop): boolean => status === 'D';
+const isOpen = ({ status }: DayStop): boolean => status === null || status === 'P';
+
 /**
  * When a stop left the state `open`, in ms; undefined while it is open. Without an execution time, the time at which the
  * change was read is used. That may be days later, so it is limited to the end of the day.
  */
-function doneAt({ status, executed_at, changed_at }: DayStop, toMs: number): number | undefined {
-  if (executed_at !== null) return Date.parse(executed_at);
-  return status === null || status === 'P' ? undefined : Math.min(Date.parse(changed_at), toMs - 1);
+function closedAt(stop: DayStop, toMs: number): number | undefined {
+  if (isOpen(stop)) return undefined;
+  return stop.executed_at === null ? Math.min(Date.parse(stop.changed_at), toMs) : Date.parse(stop.executed_at);
 }
 
 /** When stops are judged, and how long after its planned time a stop is late. */
@@ -20,56 +25,63 @@ export interface LateRule {
 }
 
 export function dayChart(stops: readonly DayStop[], period: { from: string; to: string }, rule: LateRule) {
-  const { nowMs } = rule;
-  const fromMs = Date.parse(period.from);
   const toMs = Date.parse(period.to);
-  const ends = binEnds(fromMs, toMs);
-  const past = ends.filter((end) => end - BIN_MS < nowMs).length;
-  const growth = (instants: readonly number[]): number[] => cumulated(instants, fromMs, ends.length);
-  const done = stops.flatMap((stop) => {
-    const atMs = doneAt(stop, toMs);
-    return atMs === undefined ? [] : [{ status: stop.status ?? 'P', atMs }];
+  const axis = timeAxis(Date.parse(period.from), toMs, rule.nowMs);
+  const past = axis.filter((ms) => ms <= rule.nowMs);
+  const closed = stops.flatMap((stop) => {
+    const atMs = closedAt(stop, toMs);
+    return atMs === undefined ? [] : [{ stop, status: stop.status ?? 'P', atMs }];
   });
-  const growthSoFar = (some: typeof done): number[] => growth(some.map(({ atMs }) => atMs)).slice(0, past);
-  const allDone = growthSoFar(done);
-  const byState = Map.groupBy(done, ({ status }) => status).entries();
+  const growth = (some: typeof closed): number[] =>
+    countsUntil(
+      past,
+      some.map(({ atMs }) => atMs),
+    );
+  const byState = Map.groupBy(closed, ({ status }) => status).entries();
   const states: Record<string, number[]> = {
-    ...Object.fromEntries(byState.map(([status, some]) => [status, growthSoFar(some)])),
-    open: allDone.map((count) => stops.length - count),
+    ...Object.fromEntries(byState.map(([status, some]) => [status, growth(some)])),
+    open: growth(closed).map((count) => stops.length - count),
   };
   const late = lateStops(stops, rule);
+  const lateOpen = late.filter(isLateNow).length;
   return {
-    /** Ends of the half hours, in epoch seconds, up to now. */
-    at: ends.slice(0, past).map(toSeconds),
+    /** Half hours of the day up to now, and now, in epoch seconds. */
+    at: past.map(toSeconds),
     /** Stops in each state at each instant of `at`. */
     states,
-    /** Cumulative number of planned stops, for all half hours of the day. */
+    /** Cumulative number of planned stops, for the full day. Its time axis begins with `at`. */
     planned: {
-      at: ends.map(toSeconds),
-      count: growth(stops.flatMap(({ time_scheduled: at }) => (at === null ? [] : [Date.parse(at)]))),
+      at: axis.map(toSeconds),
+      count: countsUntil(
+        axis,
+        stops.flatMap(({ time_scheduled: at }) => (at === null ? [] : [Date.parse(at)])),
+      ),
     },
     /** Cumulative number of done stops, on the time axis of `at`. */
-    done: allDone,
+    done: growth(closed.filter(({ stop }) => isDone(stop))),
+    counts: {
+      done: stops.filter(isDone).length,
+      returned: stops.filter(isReturned).length,
+      open: stops.filter(isOpen).length,
+    },
     byStatus: countByValue(stops.map(({ status }) => status ?? 'P')),
-    lateCount: late.length,
+    lateOpen,
+    lateDone: late.length - lateOpen,
     late: late.slice(0, MOST_LATE),
   };
 }
 
-/** The number of instants before the end of each bin. Instants before the first bin count in the first one. */
-function cumulated(instants: readonly number[], fromMs: number, bins: number): number[] {
-  const inBin = Map.groupBy(instants, (ms) => Math.max(0, Math.floor((ms - fromMs) / BIN_MS)));
-  let sum = 0;
-  return Array.from({ length: bins }, (_, bin) => {
-    sum += inBin.get(bin)?.length ?? 0;
-    return sum;
-  });
-}
+/** How many of the instants each point of the axis has reached. */
+const countsUntil = (axis: readonly number[], instants: readonly number[]): number[] =>
+  axis.map((end) => instants.filter((ms) => ms <= end).length);
 
 const toSeconds = (ms: number): number => ms / 1_000;
 
-function binEnds(fromMs: number, toMs: number): number[] {
-  return Array.from({ length: Math.ceil((toMs - fromMs) / BIN_MS) }, (_, n) => fromMs + (n + 1) * BIN_MS);
+/** The ends of the half hours of the day, and now if it is within the day. */
+function timeAxis(fromMs: number, toMs: number, nowMs: number): number[] {
+  const ends = Array.from({ length: Math.ceil((toMs - fromMs) / BIN_MS) }, (_, n) => fromMs + (n + 1) * BIN_MS);
+  const isWithin = nowMs > fromMs && nowMs < toMs;
+  return [...new Set([...ends, ...(isWithin ? [nowMs] : [])])].toSorted((a, b) => a - b);
 }
 
 const countByValue = (words: readonly string[]): Record<string, number> =>
@@ -83,16 +95,19 @@ const countByValue = (words: readonly string[]): Record<string, number> =>
  * How late a stop is, in ms; null if it is not late. As in is_on_time of bi_delivery, stops that the office recorded by
  * hand (M) and returned ones (D) are left out: there is no time of the visit, or nothing was delivered.
  */
-export function lateness({ status, time_scheduled, executed_at }: DayStop, rule: LateRule): number | null {
+export function lateness(stop: DayStop, rule: LateRule): number | null {
+  const { status, time_scheduled, executed_at } = stop;
   if (time_scheduled === null || status === 'M' || status === 'D') return null;
-  const isOpen = status === null || status === 'P';
-  if (executed_at === null && !isOpen) return null;
+  if (executed_at === null && !isOpen(stop)) return null;
   const endMs = executed_at === null ? rule.nowMs : Date.parse(executed_at);
   const lateMs = endMs - Date.parse(time_scheduled);
   return lateMs <= rule.lateAfterMs ? null : lateMs;
 }
 
-/** The latest first. */
+/** Of a late stop: it is still open. */
+export const isLateNow = ({ executed_at }: Pick<DayStop, 'executed_at'>): boolean => executed_at === null;
+
+/** Open ones first, then the latest first. */
 function lateStops(stops: readonly DayStop[], rule: LateRule) {
   return stops
     .flatMap((stop) => {
@@ -101,5 +116,5 @@ function lateStops(stops: readonly DayStop[], rule: LateRule) {
       const { changed_at: _, ...shown } = stop;
       return [{ ...shown, time_scheduled: stop.time_scheduled ?? '', late_seconds: Math.round(lateMs / 1_000) }];
     })
-    .toSorted((a, b) => b.late_seconds - a.late_seconds);
+    .toSorted((a, b) => Number(isLateNow(b)) - Number(isLateNow(a)) || b.late_seconds - a.late_seconds);
 }

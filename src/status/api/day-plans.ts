@@ -1,9 +1,10 @@
 // The plans of a local day, one row each: what the ERP offered and what the service has of it. Those that are not at the
 // service come first. Pure.
 import { type Language, reasonIn } from '../../erp/files/result-words.ts';
+import { payloadOf } from '../../sync/push/kind.ts';
 import { reasonsOf } from '../../warehouse/outbox/entry.ts';
 import type { DayStop, EntryOfDay, PlanOfDay } from '../../warehouse/queries/delivery-day.ts';
-import { type LateRule, lateness } from './day-chart.ts';
+import { isDone, isLateNow, isReturned, type LateRule, lateness } from './day-chart.ts';
 
 /** `received`: not sent yet; `in`: at the service; `foreign`: at the service, and not offered by the ERP. */
 const STEPS = {
@@ -35,7 +36,7 @@ export function dayPlanRows({ entries, plans, stops }: BothSides, rule: LateRule
       code: entry.external_code as string | null,
       step: STEPS[entry.state] as (typeof STEPS)[keyof typeof STEPS] | 'foreign',
       start: entry.period_start,
-      entry: { ...entry, reasons: reasonsOf(entry).map((reason) => reasonIn(language, reason)) },
+      entry: shownEntry(entry, language),
       plan: entry.remote_id === null ? null : shownPlan(byId.get(entry.remote_id)),
     })),
     ...plans
@@ -53,12 +54,25 @@ export function dayPlanRows({ entries, plans, stops }: BothSides, rule: LateRule
   return rows.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
-const DONE: readonly (string | null)[] = ['R', 'E', 'M'];
+/** Without the content, which may hold anything; only the plate of its vehicle is shown. */
+function shownEntry({ payload, ...entry }: EntryOfDay, language: Language) {
+  const { vehicle_plate: plate, vehicle_plates: plates } = payloadOf({ payload })?.data ?? {};
+  return {
+    ...entry,
+    vehicle_plate: typeof plate === 'string' ? plate : Array.isArray(plates) ? plates.join(', ') : null,
+    reasons: reasonsOf(entry).map((reason) => reasonIn(language, reason)),
+  };
+}
 
 /** Of the stops at customers. */
-const progress = (stops: readonly DayStop[], rule: LateRule) => ({
-  stops: stops.length,
-  stops_done: stops.filter(({ status }) => DONE.includes(status)).length,
-  stops_returned: stops.filter(({ status }) => status === 'D').length,
-  stops_late: stops.filter((stop) => lateness(stop, rule) !== null).length,
-});
+function progress(stops: readonly DayStop[], rule: LateRule) {
+  const late = stops.filter((stop) => lateness(stop, rule) !== null);
+  return {
+    stops: stops.length,
+    stops_done: stops.filter(isDone).length,
+    stops_returned: stops.filter(isReturned).length,
+    /** Done late or late and still open. */
+    stops_late: late.length,
+    stops_late_open: late.filter(isLateNow).length,
+  };
+}

@@ -1,7 +1,7 @@
 // For BI: which of the last days are final, whether each table is as fresh as the schedule of its job promises, and what
 // its last verification found.
 import { Hono } from 'hono';
-import { localDate } from '../../sync/pull/plan/local-days.ts';
+import { localDate, periodOf } from '../../sync/pull/plan/local-days.ts';
 import { lastVerifications } from '../../warehouse/control/verification.ts';
 import { dayStatuses } from '../../warehouse/queries/day-status.ts';
 import { isOverdue } from '../health/health.ts';
@@ -19,13 +19,17 @@ export function days({ engine, clock, jobs, running }: DaysApiDependencies, fact
     const { document, readAt } = await facts();
     const { timezone } = running().config;
     const first = localDate(clock.now() - (DAYS - 1) * 86_400_000, timezone);
-    const rows = await dayStatuses(engine, first, localDate(clock.now(), timezone));
+    const rows = await dayStatuses(engine, { first, last: localDate(clock.now(), timezone) });
     const verified = new Map((await lastVerifications(engine)).map(({ table, ...found }) => [table, found]));
     const byDay = Map.groupBy(rows, ({ day }) => day);
     return c.json({
       timezone,
       /** Newest first. */
-      days: [...byDay].map(([day, rows]) => ({ day, tables: rows.map(({ day: _, ...row }) => row) })),
+      days: [...byDay].map(([day, rows]) => ({
+        day,
+        ends_at: periodOf(day, timezone).to,
+        tables: rows.map(({ day: _, ...row }) => row),
+      })),
       tables: document.tables.map(({ name, rows, last_change_at }) => {
         const job = jobs.find(({ tables }) => tables.some((table) => table.name === name))?.name;
         const status = document.jobs.find((each) => each.name === job);

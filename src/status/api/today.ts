@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { EVENT_CATEGORIES, ROUTE_PLAN_STATUSES, ROUTE_POINT_STATUSES } from '../../core/code-lists.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { localDate, periodOf } from '../../sync/pull/plan/local-days.ts';
+import { dayStatuses } from '../../warehouse/queries/day-status.ts';
 import {
   dayEvents,
   dayPlans,
@@ -37,11 +38,12 @@ export function today({ engine, clock, running, jobs }: TodayApiDependencies): H
     const current = localDate(clock.now(), timezone);
     const { day } = query(c, { day: knownDay.default(current) });
     const period = periodOf(day, timezone);
-    const [plans, stops, events, unproved] = await Promise.all([
+    const [plans, stops, events, unproved, [status = null]] = await Promise.all([
       dayPlans(engine, period),
       dayStops(engine, period),
       dayEvents(engine, period),
       missingProof(engine, { planDay: day }),
+      dayStatuses(engine, { first: day, last: day, table_name: 'route_plan' }),
     ]);
     const summaryDay = day === current ? ((await lastSummaryDay(engine)) ?? day) : day;
     return c.json({
@@ -55,6 +57,8 @@ export function today({ engine, clock, running, jobs }: TodayApiDependencies): H
         stop: names(ROUTE_POINT_STATUSES),
         event: names(EVENT_CATEGORIES),
       },
+      /** Whether the plans of the day are read again; null for a day to come. */
+      status,
       plans,
       stops: stops.length,
       late_after_seconds: lateRule().lateAfterMs / 1_000,

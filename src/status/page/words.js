@@ -53,6 +53,8 @@ export const fullTime = (/** @type {Instant} */ instant) =>
   formatted(instant, { day: '2-digit', month: 'short', year: 'numeric', ...CLOCK, second: '2-digit' });
 export const dayAndTime = (/** @type {Instant} */ instant) =>
   formatted(instant, { day: '2-digit', month: 'short', ...CLOCK });
+export const weekdayAndTime = (/** @type {Instant} */ instant) =>
+  formatted(instant, { weekday: 'short', day: '2-digit', month: 'short', ...CLOCK });
 /** A local day such as `2026-03-10`. */
 export const weekday = (/** @type {string} */ day) =>
   formatted(`${day}T12:00:00Z`, { timeZone: 'UTC', weekday: 'short', day: '2-digit', month: 'short' });

@@ -19,6 +19,7 @@ export interface DayPlan {
   external_code: string | null;
   status: string | null;
   vehicle_plate: string | null;
+  user_name: string | null;
   date_time_start: string;
 }
 
@@ -41,7 +42,7 @@ export const dayPlans = (engine: Reader, day: DayPeriod): Promise<DayPlan[]> =>
     plansOf(sql, day)
       .orderBy('date_time_start')
       .orderBy('id')
-      .select('id', 'external_code', 'status', 'vehicle_plate', 'date_time_start'),
+      .select('id', 'external_code', 'status', 'vehicle_plate', 'user_name', 'date_time_start'),
   );
 
 const stopsOf = async (sql: Knex, plans: Knex.QueryBuilder | readonly number[]): Promise<DayStop[]> =>
@@ -68,7 +69,7 @@ export const dayStops = (engine: Reader, day: DayPeriod): Promise<DayStop[]> =>
 const ENTRY_COLUMNS = [
   ...(['kind', 'external_code', 'code_use', 'state', 'attention', 'message', 'reasons', 'remote_id'] as const),
   ...(['origin', 'attempts', 'period_start', 'created_at', 'sent_at', 'confirmed_at', 'updated_at'] as const),
-  'told_at',
+  ...(['told_at', 'payload'] as const),
 ] as const;
 
 export interface EntryOfDay extends Pick<OutboxEntry, (typeof ENTRY_COLUMNS)[number]> {
@@ -78,7 +79,6 @@ export interface EntryOfDay extends Pick<OutboxEntry, (typeof ENTRY_COLUMNS)[num
 
 export interface PlanOfDay extends DayPlan {
   vehicle_id: number | null;
-  user_name: string | null;
   date_time_end: string | null;
   changed_at: string;
   run_id: string;

@@ -66,10 +66,10 @@ export const Panel = ({ name, children, ...rest }) =>
   html`<section class="panel" aria-label=${name} ...${rest}><h2>${name}</h2>${children}</section>`;
 
 /** A figure with its name and a remark, as a list item. */
-export function Card({ name, value, tone = '', href = undefined, children }) {
+export function Card({ name, value, tone = '', href = undefined, title = undefined, children }) {
   const inside = html`<span class="card-name">${name}</span><span class="card-value">${value}</span>
     <span class="card-words">${children}</span>`;
-  return html`<li class="card ${tone}">
+  return html`<li class="card ${tone}" title=${title}>
     ${href === undefined ? html`<div class="card-inside">${inside}</div>` : html`<a class="card-inside" href=${href}>${inside}</a>`}
   </li>`;
 }

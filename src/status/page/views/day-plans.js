@@ -1,28 +1,84 @@
 // @ts-check
 // The plans of a day for the back office: what the ERP offered and what the service has, in one table.
+import { useState } from 'preact/hooks';
 import { entryHref, href } from '../address.js';
 import { html } from '../html.js';
-import { useData } from '../parts/page.js';
+import { usePage } from '../parts/page.js';
 import { Table } from '../parts/table.js';
-import { Faint, Foreign, Loaded, Panel, Pill } from '../parts/words.js';
-import { t, word } from '../texts.js';
-import { clockTime, count } from '../words.js';
+import { Faint, Foreign, Loaded, Panel, Pill, Said } from '../parts/words.js';
+import { linesOf } from '../reasons.js';
+import { rich, t, word } from '../texts.js';
+import { clockTime, count, dayAndTime } from '../words.js';
 import { EntryMessage } from './plans.js';
 
 /** @type {Record<string, string>} */
 const TONES = { in: 'ok', received: 'new', rejected: 'bad', unknown: 'late' };
 
-export function DayPlans({ day, refresh }) {
-  const plans = useData('day', { day }, refresh);
+/** All plans of the day. */
+export const total = (/** @type {Record<string, number>} */ steps) =>
+  Object.values(steps).reduce((sum, n) => sum + n, 0);
+
+/** The day's plans in one line: how many of the ERP's are at the service, and why the others are not. */
+export function PlansInShort({ plans: { data, isOld }, isToday }) {
+  const { overview } = usePage();
+  if (data === undefined || isOld) return null;
+  const { foreign = 0, cancelled = 0, in: there = 0, rejected = 0, unknown = 0, received = 0 } = data.steps;
+  const n = total(data.steps) - foreign - cancelled;
+  const unread = isToday ? linesOf(overview).find(({ code }) => code === 'push_unreadable') : undefined;
+  if (n === 0 && unread === undefined) return null;
+  const tone = rejected > 0 ? 'bad' : unknown + received > 0 || unread ? 'late' : 'ok';
+  const link = (/** @type {string} */ state, /** @type {string} */ words) =>
+    html`${' '}<a href=${href('plans', [], { state, kind: 'route_plans', day: data.day })}>${words}</a>`;
+  return html`<p class="banner ${tone}">
+    ${n === 0 ? null : html`<strong>${t('dayPlans.there', { n, there })}</strong>`}
+    ${
+      rejected > MOST_NAMED
+        ? link('rejected', t('dayPlans.rejected', { n: rejected }))
+        : data.rows
+            .filter(({ step }) => step === 'rejected')
+            .map(({ entry }) => html`${' '}<${Rejected} entry=${entry} />`)
+    }
+    ${unknown > 0 ? link('unknown', t('dayPlans.unknown', { n: unknown })) : null}
+    ${received > 0 ? link('ready,sending', t('dayPlans.received', { n: received })) : null}
+    ${unread === undefined ? null : html`${' '}<a href=${href('plans')}>${t('reason.push_unreadable', { n: unread.n })}.</a>`}
+  </p>`;
+}
+
+const MOST_NAMED = 3;
+
+const Rejected = ({ entry }) =>
+  rich('dayPlans.wasRejected', {
+    code: html`<a href=${entryHref(entry)} dir="auto">${entry.external_code}</a>`,
+    why:
+      entry.reasons.length > 0
+        ? html`<${Foreign}>${entry.reasons[0].replace(/\.$/, '')}<//>`
+        : html`<${Said}>${entry.message}<//>`,
+  });
+
+/** Rows that are shown at first. */
+const FIRST_ROWS = 20;
+
+export function DayPlans({ plans }) {
+  const [isAll, setAll] = useState(false);
   return html`<${Panel} name=${t('dayPlans.title')}>
-    <${Loaded} of=${plans}>${(data) => html`
-      <p class="pills">${Object.entries(data.steps).map(([step, n]) => html`<span key=${step}><${Pill} group="step" state=${step} tone=${TONES[step] ?? 'still'} /> ${count(n)}</span>`)}</p>
-      <div class="scroll" tabindex="0" role="group" aria-label=${t('dayPlans.title')}>
-        <${Table} caption=${t('dayPlans.caption')} columns=${columns()} rows=${data.rows.map((row) => planRow(row, data.day))}
-          empty=${data.read_until === null ? t('today.notRead') : t('today.noPlan')} /></div>
-      ${data.cut ? html`<p class="hint">${t('dayPlans.cut', { n: data.rows.length })}</p>` : null}`}<//>
+    <${Loaded} of=${plans}>${(data) => {
+      const rows = isAll ? data.rows : data.rows.slice(0, FIRST_ROWS);
+      const all = total(data.steps);
+      return html`<${Table} caption=${t('dayPlans.caption')} columns=${columns()} rows=${rows.map((row) => planRow(row, data.day))}
+          empty=${data.read_until === null ? t('today.notRead') : t('today.noPlan')} />
+        ${
+          rows.length === all
+            ? null
+            : html`<p class="hint">${t('list.shown', { shown: rows.length, all })}${' '}
+              ${isAll ? null : html`<button type="button" class="quiet" onClick=${() => setAll(true)}>${t('dayPlans.showAll')}</button>`}</p>`
+        }`;
+    }}<//>
   <//>`;
 }
+
+/** Shows a plan on the map, and goes there. @param {{day: string, plan: number, children?: any}} props */
+export const MapLink = ({ day, plan, children }) =>
+  html`<a href=${href('today', [], { day, plan })} onClick=${() => document.getElementById('route')?.focus()}>${children}</a>`;
 
 const columns = () => [
   { name: t('column.code'), class: 'code' },
@@ -30,11 +86,23 @@ const columns = () => [
   { name: t('column.starts'), class: 'short' },
   { name: t('dayPlans.vehicle') },
   { name: t('dayPlans.driver') },
-  { name: t('dayPlans.stops'), class: 'short' },
-  { name: t('today.late'), class: 'number' },
+  { name: t('today.stopsDone'), class: 'short' },
+  { name: t('today.lateNow'), class: 'number' },
+  { name: t('dayPlans.doneLate'), class: 'number' },
   { name: t('column.message'), class: 'wide' },
   { name: t('dayPlans.more'), unseen: true },
 ];
+
+/** Steps in which nothing of the plan is at the service. */
+const NOT_THERE = ['received', 'rejected', 'cancelled'];
+
+const shownText = (/** @type {string | null | undefined} */ text) => text && html`<${Foreign}>${text}<//>`;
+
+/** The ERP offered the plan after its start. */
+const ReceivedLate = ({ entry }) =>
+  entry === null || entry.created_at <= entry.period_start
+    ? null
+    : html`<span class="meaning late-count">${t('dayPlans.receivedAt', { at: dayAndTime(entry.created_at) })}</span>`;
 
 const planRow = ({ code, step, start, entry, plan }, day) => ({
   key: `${code} ${entry?.code_use} ${plan?.id}`,
@@ -45,20 +113,22 @@ const planRow = ({ code, step, start, entry, plan }, day) => ({
       : html`<a href=${entryHref(entry)} dir="auto">${code}</a>`,
     html`<span class="pills"><${Pill} group="step" state=${step} tone=${TONES[step] ?? 'still'} />
       ${plan?.status ? html`<span class="faint">${word('planStatus', plan.status)}</span>` : null}</span>`,
-    start === null ? null : clockTime(start),
-    plan?.vehicle_plate && html`<${Foreign}>${plan.vehicle_plate}<//>`,
-    plan?.user_name && html`<${Foreign}>${plan.user_name}<//>`,
+    start === null ? null : html`${clockTime(start)}<${ReceivedLate} entry=${entry} />`,
+    shownText(plan?.vehicle_plate ?? entry?.vehicle_plate),
+    shownText(plan?.user_name),
     plan === null
-      ? html`<${Faint}>${t('data.notRead')}<//>`
-      : t('dayPlans.done', { done: plan.stops_done, stops: plan.stops }),
+      ? html`<${Faint}>${t(NOT_THERE.includes(step) ? 'dayPlans.notThere' : 'data.notRead')}<//>`
+      : html`${t('dayPlans.done', { done: plan.stops_done, stops: plan.stops })}
+          ${plan.stops_returned > 0 ? html`<span class="meaning">${t('dayPlans.returned', { n: plan.stops_returned })}</span>` : null}`,
     plan === null
       ? null
-      : plan.stops_late > 0
-        ? html`<strong class="late-count">${count(plan.stops_late)}</strong>`
+      : plan.stops_late_open > 0
+        ? html`<strong class="late-count">${count(plan.stops_late_open)}</strong>`
         : '0',
+    plan === null ? null : count(plan.stops_late - plan.stops_late_open),
     entry === null ? null : html`<${EntryMessage} entry=${entry} />`,
     html`<span class="links">
-      ${plan === null ? null : html`<a href=${href('today', [], { day, plan: plan.id })}>${t('dayPlans.map')}</a>`}
+      ${plan === null ? null : html`<${MapLink} day=${day} plan=${plan.id}>${t('dayPlans.map')}<//>`}
       ${entry?.run_id ? html`<a href=${href('runs', [entry.run_id])}>${t('view.run')}</a>` : null}</span>`,
   ],
 });

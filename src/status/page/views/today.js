@@ -10,16 +10,17 @@ import { BarList } from '../parts/sparks.js';
 import { Table } from '../parts/table.js';
 import { Card, Empty, Foreign, Loaded, Panel, Time } from '../parts/words.js';
 import { rich, t, word } from '../texts.js';
-import { clockTime, count, percent, span, weekday } from '../words.js';
-import { DayPlans } from './day-plans.js';
+import { clockTime, count, percent, span, weekday, weekdayAndTime } from '../words.js';
+import { DayPlans, MapLink, PlansInShort, total } from './day-plans.js';
 
 /** While changes keep coming, the day is read again this often at most. */
 const REFRESH = { everyMs: 15000, ignoresRuns: true };
 
 export function TodayView({ query: { day = '', plan = '' } }) {
   const data = useData('today', { day }, REFRESH);
+  const plans = useData('day', { day }, REFRESH);
   return html`<${Head} day=${day} data=${data.data} />
-    <${Loaded} of=${data}>${(found) => html`<${Day} day=${found} chosen=${plan} />`}<//>`;
+    <${Loaded} of=${data}>${(found) => html`<${Day} day=${found} plans=${plans} chosen=${plan} />`}<//>`;
 }
 
 /** The day in the address, or the server's today. The step buttons count from the day that was asked for, not the shown one. */
@@ -53,24 +54,26 @@ const LAYERS = [
   { status: 'open', colour: '--open' },
 ];
 
-function Day({ day, chosen }) {
+function Day({ day, plans, chosen }) {
   const { picture, stops } = day;
+  const { done, returned, open } = picture.counts;
   const { overview } = usePage();
+  const steps = plans.isOld ? undefined : plans.data?.steps;
   const read = overview?.tables.find(({ name }) => name === 'route_plan')?.read_at;
   const isRead = read !== null;
-  const open = picture.byStatus.P ?? 0;
   const layers = LAYERS.filter(({ status }) => picture.states[status] !== undefined);
   const statusWords = Object.entries(picture.byStatus).map(([status, n]) => `${word('stopStatus', status)} ${n}`);
   return html`
-    <${Age} read=${read} />
+    <${Age} read=${read} status=${day.status} />
+    <${PlansInShort} plans=${plans} isToday=${day.day === day.today} />
     <ul class="cards" aria-label=${t('today.figures')}>
-      <${Card} name=${t('today.plans')} value=${isRead ? count(day.plans.length) : '–'}>${planWords(day.plans)}<//>
-      <${Card} name=${t('today.stops')} value=${isRead ? count(stops) : '–'}>${stops === 0 ? t('today.nonePlanned') : t('today.done', { share: percent((stops - open) / stops) })}<//>
+      <${Card} name=${t('today.plans')} value=${steps === undefined || (!isRead && total(steps) === 0) ? '–' : count(total(steps))}>${steps && stepWords(steps)}<//>
+      <${Card} name=${t('today.stopsDone')} value=${isRead ? t('dayPlans.done', { done, stops }) : '–'} title=${t('today.doneRule')}>${stops === 0 ? t('today.nonePlanned') : percent(done / stops)}<//>
       <${Card} name=${t('today.open')} value=${isRead ? count(open) : '–'}>${t('today.notDone')}<//>
-      <${Card} name=${t('today.returned')} value=${isRead ? count(picture.byStatus.D ?? 0) : '–'} tone=${picture.byStatus.D > 0 ? 'bad' : ''}>${t('today.notDelivered')}<//>
-      <${Card} name=${t('today.late')} value=${isRead ? count(picture.lateCount) : '–'} tone=${picture.lateCount > 0 ? 'late' : ''}>${t('today.byMore', { span: span(day.late_after_seconds) })}<//>
+      <${Card} name=${t('today.returned')} value=${isRead ? count(returned) : '–'} tone=${returned > 0 ? 'bad' : ''}>${t('today.notDelivered')}<//>
+      <${Card} name=${t('today.lateNow')} value=${isRead ? count(picture.lateOpen) : '–'} tone=${picture.lateOpen > 0 ? 'late' : ''} title=${lateRule(day)}>${t('today.doneLate', { n: picture.lateDone })}<//>
     </ul>
-    <div class="rows"><${DayPlans} day=${day.day} refresh=${REFRESH} /></div>
+    <div class="rows"><${DayPlans} plans=${plans} /></div>
     <div class="columns">
       <${Panel} name=${t('today.byStatus')}>${
         stops === 0
@@ -82,7 +85,7 @@ function Day({ day, chosen }) {
       <${Panel} name=${t('today.progress')}>${
         stops === 0
           ? html`<${Empty}>${isRead ? t('today.noStops') : t('today.notRead')}<//>`
-          : html`<${ProgressChart} label=${t('today.progressLabel', { done: picture.done.at(-1) ?? 0, stops })} planned=${picture.planned} at=${picture.at} done=${picture.done} />
+          : html`<${ProgressChart} label=${t('today.progressLabel', { done, stops })} planned=${picture.planned} at=${picture.at} done=${picture.done} />
               <${Legend} keys=${[[t('today.planned'), '--muted'], [t('today.doneWord'), '--accent']]} />`
       }<//>
     </div>
@@ -105,21 +108,30 @@ function Day({ day, chosen }) {
     </div>`;
 }
 
-/** How old the data of the day is; undefined while that is not known yet. */
-function Age({ read }) {
+/** As is_on_time of bi_delivery. */
+const lateRule = ({ late_after_seconds }) => t('today.lateRule', { span: span(late_after_seconds) });
+
+/** How old the data of the day is, undefined while that is not known yet, and whether its figures may still change. */
+function Age({ read, status }) {
   if (read === undefined) return null;
   if (read === null)
     return html`<p class="banner late" role="status">${rich('today.neverRead', { job: html`<a href=${href('jobs', ['pull-route-plans'])}>pull-route-plans</a>` })}</p>`;
-  return html`<p class="hint age">${rich('today.readUntil', { when: html`<${Time} at=${read} />` })}</p>`;
+  return html`<p class="hint age">${rich('today.readUntil', { when: html`<${Time} at=${read} />` })}${' '}
+    ${status === null ? null : html`<a href=${href('data')}>${statusWords(status)}</a>`}</p>`;
 }
 
-function planWords(plans) {
-  const groups = Map.groupBy(plans, ({ status }) => status ?? 'unknown');
-  return (
-    [...groups].map(([status, own]) => `${count(own.length)} ${word('planStatus', status).toLowerCase()}`).join(', ') ||
-    t('list.none')
-  );
-}
+/** @type {(status: {status: string, expected_final_at: string}) => string} */
+const statusWords = ({ status, expected_final_at }) =>
+  status === 'provisional'
+    ? t('today.provisional', { at: weekdayAndTime(expected_final_at) })
+    : status === 'final'
+      ? t('today.final')
+      : t('today.hole');
+
+const stepWords = (/** @type {Record<string, number>} */ steps) =>
+  Object.entries(steps)
+    .map(([step, n]) => `${count(n)} ${word('step', step)}`)
+    .join(', ') || t('list.none');
 
 const Legend = ({ keys }) =>
   html`<p class="legend">${keys.map(([name, colour]) => html`<span key=${name} class="key ${colour.slice(2)}"><span class="swatch"></span>${name}</span>`)}</p>`;
@@ -148,7 +160,7 @@ function RoutePanel({ day, chosen, isRead }) {
     [external_code ?? t('today.planId', { id: String(id) }), vehicle_plate, word('planStatus', status)]
       .filter(Boolean)
       .join(' · ');
-  return html`<${Panel} name=${t('today.route')} id="route">
+  return html`<${Panel} name=${t('today.route')} id="route" tabindex="-1">
     <label class="plan-choice"><span>${t('today.plan')}</span>
       <select value=${plan.id} onChange=${(/** @type {any} */ event) => setFilter({ plan: event.target.value })}>
         ${day.plans.slice(0, 500).map((each) => html`<option key=${each.id} value=${each.id} selected=${each.id === plan.id} dir="auto">${label(each)}</option>`)}
@@ -179,13 +191,14 @@ const StopTable = ({ stops }) =>
     ],
   }))} empty=${t('list.none')} />`;
 
-function LatePanel({ day: { picture, plans, day }, isRead }) {
-  const codes = new Map(plans.map(({ id, external_code }) => [id, external_code]));
-  const rows = picture.late.map((stop) => ({
+function LatePanel({ day, isRead }) {
+  const { late, lateOpen, lateDone } = day.picture;
+  const plans = new Map(day.plans.map((plan) => [plan.id, plan]));
+  const rows = late.map((stop) => ({
     key: String(stop.id),
     cells: [
       html`<${Foreign}>${stop.name ?? t('today.stopId', { id: String(stop.id) })}<//>
-        <a class="meaning" dir="auto" href=${href('today', [], { day, plan: stop.route_plan_id })}>${codes.get(stop.route_plan_id)}</a>`,
+        <${PlanOfStop} day=${day.day} plan=${plans.get(stop.route_plan_id)} />`,
       html`<strong>${span(stop.late_seconds)}</strong>`,
       clockTime(stop.time_scheduled),
       stop.executed_at === null ? t('stopStatus.open') : word('stopStatus', stop.status),
@@ -197,12 +210,21 @@ function LatePanel({ day: { picture, plans, day }, isRead }) {
     { name: t('column.planned'), class: 'short' },
     { name: t('column.state'), class: 'short' },
   ];
-  return html`<${Panel} name=${t('today.lateStops')}>
-    <div class="scroll" tabindex="0" role="group" aria-label=${t('today.lateStops')}>
+  const name = isRead ? t('today.lateStops', { open: lateOpen, done: lateDone }) : t('today.lateNow');
+  const all = lateOpen + lateDone;
+  return html`<${Panel} name=${name}>
+    <div class="scroll" tabindex="0" role="group" aria-label=${name}>
       <${Table} caption=${t('today.lateCaption')} columns=${columns} rows=${rows} empty=${isRead ? t('today.nothingLate') : t('today.notRead')} /></div>
-    ${picture.lateCount > picture.late.length ? html`<p class="hint">${t('today.latest', { n: picture.late.length, all: picture.lateCount })}</p>` : null}
+    <p class="hint">${lateRule(day)}${all > late.length ? ` ${t('list.shown', { shown: late.length, all })}` : ''}</p>
   <//>`;
 }
+
+/** Whom to call about a stop: its plan, vehicle and driver. */
+const PlanOfStop = ({ day, plan }) =>
+  plan === undefined
+    ? null
+    : html`<span class="meaning"><${MapLink} day=${day} plan=${plan.id}><${Foreign}>${plan.external_code ?? t('today.planId', { id: String(plan.id) })}<//><//>
+        ${[plan.vehicle_plate, plan.user_name].filter(Boolean).map((text) => html` · <${Foreign}>${text}<//>`)}</span>`;
 
 /** Executed stops without the evidence that the configuration requires, by driver. */
 function ProofPanel({ agents, isRead }) {
