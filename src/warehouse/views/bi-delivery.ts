@@ -23,7 +23,8 @@ const items = (figure: string): string =>
 
 export const biDelivery = view({
   name: 'bi_delivery',
-  meaning: 'One row per stop of a route plan: planned and executed time, delay, outcome, reason, order and evidence.',
+  meaning:
+    'One row per stop of a route plan: planned and executed time, delay, outcome, reason, order and evidence. Final once bi_day_status says so for route_plan and the day of the plan in bi_route_plan.',
   key: ['stop_id'],
   tables: {
     point: routePoint,

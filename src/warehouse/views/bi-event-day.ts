@@ -7,7 +7,7 @@ import { vehicle } from '../tables/vehicle.ts';
 export const biEventDay = view({
   name: 'bi_event_day',
   meaning:
-    'Events per local day, vehicle and category: number, duration, distance. The totals of bi_event, much faster.',
+    'Events per local day, vehicle and category: number, duration, distance. The totals of bi_event, much faster. Final once bi_day_status says so for event and the day.',
   key: ['day', 'vehicle_id', 'category_id'],
   tables: { cell: eventDay, vehicle, category: lookupTable('event_category') },
   columns: {

@@ -7,7 +7,8 @@ import { atAndLocal, localHour } from './shared/local-columns.ts';
 
 export const biEvent = view({
   name: 'bi_event',
-  meaning: 'One row per event of a vehicle: trips, speeding, idling, sensors.',
+  meaning:
+    'One row per event of a vehicle: trips, speeding, idling, sensors. Final once bi_day_status says so for event and its day.',
   key: ['category_id', 'event_id'],
   tables: { event, vehicle, category: lookupTable('event_category') },
   columns: {

@@ -22,12 +22,13 @@ export const ptMeanings = {
   bi_day_status:
     'Uma linha por dia local dos últimos 400 e tabela de fatos: fechado, provisório ou lacuna. Não depende de o dia ter linhas.',
   bi_delivery:
-    'Uma linha por parada de um plano de rota: hora planejada e de execução, atraso, desfecho, motivo, ordem e comprovantes.',
+    'Uma linha por parada de um plano de rota: hora planejada e de execução, atraso, desfecho, motivo, ordem e comprovantes. Fechada quando bi_day_status o diz para route_plan e o dia do plano em bi_route_plan.',
   bi_driver_day:
     'Uma linha por motorista e dia local: distância, marcha lenta, excesso de velocidade; provisória até is_final.',
-  bi_event: 'Uma linha por evento de um veículo: viagens, excesso de velocidade, marcha lenta, sensores.',
+  bi_event:
+    'Uma linha por evento de um veículo: viagens, excesso de velocidade, marcha lenta, sensores. Fechada quando bi_day_status o diz para event e seu dia.',
   bi_event_day:
-    'Eventos por dia local, veículo e categoria: quantidade, duração, distância. Os totais de bi_event, muito mais rápidos.',
+    'Eventos por dia local, veículo e categoria: quantidade, duração, distância. Os totais de bi_event, muito mais rápidos. Fechados quando bi_day_status o diz para event e o dia.',
   bi_freshness: 'Uma linha por tabela: linhas, última alteração, última leitura e até quando a tabela está completa.',
   bi_missing_proof: 'Uma linha por parada executada sem a foto, a assinatura ou o checklist que a configuração exige.',
   bi_push: 'Uma linha por item que o ERP quer enviar: estado, motivo, tentativas e duração.',
