@@ -54,8 +54,8 @@ const VIEWS: Record<string, { hash: string; en: RegExp; pt: RegExp }> = {
   },
   data: {
     hash: 'data',
-    en: /Yesterday, Mon 09 Mar, is not final[\s\S]*checklist: hole[\s\S]*The last 30 days[\s\S]*provisional[\s\S]*never verified[\s\S]*drift: 10%[\s\S]*route_point_execution[\s\S]*fresh[\s\S]*1 invalid record/,
-    pt: /Ontem, .*, não está fechado[\s\S]*checklist: lacuna[\s\S]*Os últimos 30 dias[\s\S]*provisório[\s\S]*nunca verificada[\s\S]*divergência: 10%[\s\S]*route_point_execution[\s\S]*em dia[\s\S]*1 registro inválido[\s\S]*Veículos da conta/,
+    en: /days and times in America\/Sao_Paulo[\s\S]*Yesterday, Mon 09 Mar, is not final[\s\S]*checklist \(with answers\): hole[\s\S]*route_plan \(.*\): provisional · read completely · read again for 3 d · expected final Fri 13 Mar, 00:00 · last read [\s\S]*The last 30 days[\s\S]*provisional[\s\S]*Final up to[\s\S]*never verified\s+next check in [\s\S]*drift: 10%[\s\S]*route_point_execution[\s\S]*fresh[\s\S]*1 invalid record/,
+    pt: /Ontem, .*, não está fechado[\s\S]*checklist \(com respostas\): lacuna[\s\S]*Os últimos 30 dias[\s\S]*provisório[\s\S]*nunca verificada[\s\S]*divergência: 10%[\s\S]*route_point_execution[\s\S]*em dia[\s\S]*1 registro inválido[\s\S]*Veículos da conta/,
   },
   config: {
     hash: 'config',

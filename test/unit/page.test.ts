@@ -101,6 +101,18 @@ describe('the points of a plan', () => {
   });
 });
 
+it('says of a day whether it may be published, and from when: its last table decides', async () => {
+  const { conclusion } = await import(`${FOLDER}/views/days.js`);
+  const { setZone } = await import(`${FOLDER}/words.js`);
+  setZone('America/Sao_Paulo');
+  const table = (status: string, expected_final_at: string | null = null) => ({ status, expected_final_at });
+  const later = [table('provisional', '2026-11-20T03:00:00Z'), table('provisional', '2026-11-18T03:00:00Z')];
+  const said = (...tables: object[]): string => conclusion({ day: '2026-11-16', tables });
+  expect(said(table('final'))).toContain('Mon 16 Nov, is final in every table');
+  expect(said(table('final'), ...later)).toContain('Mon 16 Nov, may be published from Fri 20 Nov, 00:00 if');
+  expect(said(...later, table('hole'))).toContain('not all of it was read');
+});
+
 it('pairs the stops of ERP and service by name, and says how they differ', async () => {
   const { pairsOf } = await import(`${FOLDER}/views/plan-stops.js`);
   const at = '2026-03-11T11:00:00.000Z';

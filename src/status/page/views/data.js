@@ -2,15 +2,15 @@
 // Whether yesterday is final, the last days, the tables with rows, freshness and verification, the invalid records in
 // quarantine, and the dictionary.
 import { useState } from 'preact/hooks';
-import { setFilter } from '../address.js';
+import { href, setFilter } from '../address.js';
 import { html } from '../html.js';
 import { ActionButton } from '../parts/action.js';
-import { useData } from '../parts/page.js';
+import { useData, usePage } from '../parts/page.js';
 import { Pager, Table } from '../parts/table.js';
 import { Choice, Empty, Faint, Foreign, Loaded, Pill, Said, Time } from '../parts/words.js';
 import { currentLanguage, meaningOf, rich, t, word } from '../texts.js';
-import { count, finePercent } from '../words.js';
-import { Days, Yesterday } from './days.js';
+import { count, finePercent, weekday } from '../words.js';
+import { Days, lastFinal, Yesterday } from './days.js';
 
 /** The days change slowly, and their answer is large. */
 const REFRESH = { everyMs: 60000, ignoresRuns: true };
@@ -19,11 +19,14 @@ export function TablesView({ query: { page = '0', table = '', word: find = '' } 
   const status = useData('days', {}, REFRESH);
   const quarantine = useData('quarantine', { page, table }, { ignoresRuns: true });
   const dictionary = useData('dictionary', {}, { isFixed: true });
-  return html`<h1 tabindex="-1">${t('view.data')}</h1>
+  const zone = status.data?.timezone;
+  return html`<div class="day-head"><h1 tabindex="-1">${t('view.data')}</h1>
+      ${zone && html`<span class="hint">${t('data.zone', { zone })}</span>`}</div>
     <${Loaded} of=${status}>${({ days, tables }) => html`<${Yesterday} days=${days} tables=${tables} /><h2>${t('days.title')}</h2><${Days} days=${days} />`}<//>
     <h2>${t('data.tables')}</h2>
-    <${Loaded} of=${status}>${({ tables }) => html`<${Table} caption=${t('data.tablesCaption')} columns=${columns()}
-      rows=${tables.map((each) => tableRow(each, dictionary.data?.tables ?? []))} empty=${t('data.noTables')} />`}<//>
+    <${Loaded} of=${status}>${(data) => html`<${Table} caption=${t('data.tablesCaption')} columns=${columns()}
+      rows=${data.tables.map((each) => tableRow(each, data, dictionary.data?.tables ?? []))} empty=${t('data.noTables')} />
+      <p class="hint">${t('data.tablesHint')}</p>`}<//>
     <h2>${t('data.quarantine')}</h2>
     <${Loaded} of=${quarantine}>${(data) => html`<${Quarantine} found=${data} table=${table} tables=${status.data?.tables ?? []} />`}<//>
     <h2>${t('data.dictionary')}</h2>
@@ -40,14 +43,15 @@ const columns = () => [
   { name: t('column.fresh') },
   { name: t('column.read') },
   { name: t('column.lastChange') },
+  { name: t('column.finalUntil'), class: 'short' },
   { name: t('column.verified') },
 ];
 
 const when = (/** @type {string | null} */ at) =>
   at === null ? html`<${Faint}>${t('time.never')}<//>` : html`<${Time} at=${at} />`;
 
-const tableRow = (each, tables) => {
-  const entry = tables.find(({ name }) => name === each.name);
+const tableRow = (each, status, dictionary) => {
+  const entry = dictionary.find(({ name }) => name === each.name);
   return {
     key: each.name,
     cells: [
@@ -56,14 +60,33 @@ const tableRow = (each, tables) => {
       html`<${Pill} group="fresh" state=${each.verdict} />`,
       when(each.read_until),
       when(each.last_change_at),
+      html`<${FinalUntil} table=${each} status=${status} />`,
       html`<${Verified} table=${each} />`,
     ],
   };
 };
 
+/** Parts of a fact table, such as stops of plans, are read by its job and final with it. A list has no days. */
+function FinalUntil({ table, status: { days, tables } }) {
+  const facts = new Set(days.flatMap((day) => day.tables.map(({ table_name }) => table_name)));
+  const fact = tables.find(({ name, job }) => job === table.job && facts.has(name));
+  if (fact === undefined) return html`<${Faint}>–<//>`;
+  const last = lastFinal(days, fact.name);
+  return last === undefined ? html`<${Faint}>${t('days.noneFinal')}<//>` : weekday(last);
+}
+
+const VERIFY_JOB = 'verify-warehouse';
+
 /** What the last verification found. Drift is the share of differing rows among those of final days. */
 function Verified({ table: { verified, drift_ratio } }) {
-  if (verified === null) return html`<${Faint}>${t('verified.never')}<//>`;
+  const { overview } = usePage();
+  if (verified === null) {
+    const { next_tick_at: next = null, last_run: run = null } =
+      overview.jobs.find(({ name }) => name === VERIFY_JOB) ?? {};
+    return html`<${Faint}>${t('verified.never')}<//>
+      ${run?.status === 'ok' ? html`<span class="meaning">${rich('verified.nothing', { when: html`<${Time} at=${run.started_at} />` })}</span>` : null}
+      <a class="meaning" href=${href('jobs', [VERIFY_JOB])}>${next === null ? VERIFY_JOB : rich('verified.next', { when: html`<${Time} kind="until" at=${next} />` })}</a>`;
+  }
   const { verified_at, compared: n, differing } = verified;
   return html`<${Time} at=${verified_at} />
     <span class="meaning">${differing === 0 ? t('verified.equal', { n }) : t('verified.differ', { n, differing })}</span>

@@ -4,27 +4,50 @@
 import { href } from '../address.js';
 import { html } from '../html.js';
 import { Strip } from '../parts/sparks.js';
-import { Empty } from '../parts/words.js';
-import { t, word } from '../texts.js';
-import { dayAndTime, toneOf, weekday } from '../words.js';
+import { Empty, Time } from '../parts/words.js';
+import { hasWord, rich, t, word } from '../texts.js';
+import { dayAndTime, span, toneOf, weekday, weekdayAndTime } from '../words.js';
 
 /** Today is the first of `days`. */
-export function Yesterday({ days: [, yesterday], tables }) {
+export function Yesterday({ days, tables }) {
+  const [, yesterday] = days;
   if (yesterday === undefined) return null;
   const open = yesterday.tables.filter(({ status }) => status !== 'final');
-  const day = weekday(yesterday.day);
-  const tone = open.length === 0 ? 'ok' : open.some(({ status }) => status === 'hole') ? 'bad' : 'late';
-  return html`<section class="banner ${tone}" aria-label=${t('days.yesterday')}>
-    <strong>${open.length === 0 ? t('days.final', { day }) : t('days.notFinal', { day })}</strong>
-    ${
-      open.length === 0
-        ? null
-        : html`<ul class="needs">${open.map((each) => {
-            const job = tables.find(({ name }) => name === each.table_name)?.job;
-            return html`<li key=${each.table_name}><code>${each.table_name}</code>: ${statusWords(each)}${job === undefined ? null : html` · <a href=${href('jobs', [job])}>${job}</a>`}</li>`;
-          })}</ul>`
-    }</section>`;
+  const hasHole = open.some(({ status }) => status === 'hole');
+  return html`<section class="banner ${open.length === 0 ? 'ok' : hasHole ? 'bad' : 'late'}" aria-label=${t('days.yesterday')}>
+    <strong>${conclusion(yesterday)}</strong>
+    ${open.length === 0 ? null : html`${' '}${latestFinal(days)}<ul class="needs">${open.map((each) => html`<${OpenTable} key=${each.table_name} of=${each} day=${yesterday} tables=${tables} />`)}</ul>`}
+  </section>`;
 }
+
+/**
+ * Whether the day may be published.
+ * @param {{day: string, tables: {status: string, expected_final_at: string | null}[]}} of
+ */
+export function conclusion({ day, tables }) {
+  const open = tables.filter(({ status }) => status !== 'final');
+  if (open.length === 0) return t('days.final', { day: weekday(day) });
+  if (open.some(({ status }) => status === 'hole')) return t('days.hole', { day: weekday(day) });
+  const last = Math.max(...open.map(({ expected_final_at }) => Date.parse(expected_final_at ?? '')));
+  return t('days.publishFrom', { day: weekday(day), at: weekdayAndTime(last) });
+}
+
+function latestFinal(days) {
+  const last = days.find(({ tables }) => tables.every(({ status }) => status === 'final'));
+  return last === undefined ? t('days.noneFinalInAll') : t('days.latestFinal', { day: weekday(last.day) });
+}
+
+function OpenTable({ of: status, day, tables }) {
+  const { table_name: name, last_read_at } = status;
+  const job = tables.find((table) => table.name === name)?.job;
+  return html`<li><code>${name}</code>${hasWord('dayParts', name) ? ` (${word('dayParts', name)})` : null}: ${statusWords(status, day)}
+    ${last_read_at === null ? null : html` · ${rich('days.lastRead', { when: html`<${Time} at=${last_read_at} />` })}`}
+    ${job === undefined ? null : html` · <a href=${href('jobs', [job])}>${job}</a>`}</li>`;
+}
+
+/** The last day up to which a fact table is final; undefined if none of the days is. */
+export const lastFinal = (days, /** @type {string} */ name) =>
+  days.find(({ tables }) => tables.some((each) => each.table_name === name && each.status === 'final'))?.day;
 
 export function Days({ days }) {
   if (days.length === 0) return html`<${Empty}>${t('days.none')}<//>`;
@@ -32,14 +55,12 @@ export function Days({ days }) {
   const names = [...new Set(days.flatMap(({ tables }) => tables.map(({ table_name }) => table_name)))];
   return html`<div class="gantt">
     ${names.map((name) => {
-      const cells = oldestFirst.flatMap(({ day, tables }) => {
-        const status = tables.find(({ table_name }) => table_name === name);
+      const cells = oldestFirst.flatMap((day) => {
+        const status = day.tables.find(({ table_name }) => table_name === name);
         return status === undefined ? [] : [dayCell(day, status)];
       });
-      const last = days.find(({ tables }) =>
-        tables.some((each) => each.table_name === name && each.status === 'final'),
-      );
-      const until = last === undefined ? t('days.noneFinal') : t('days.finalUntil', { day: weekday(last.day) });
+      const last = lastFinal(days, name);
+      const until = last === undefined ? t('days.noneFinal') : t('days.finalUntil', { day: weekday(last) });
       return html`<div class="gantt-row" key=${name}><span class="gantt-name"><code>${name}</code><span class="meaning">${until}</span></span>
         <${Strip} label="${name}: ${until}" cells=${cells} /></div>`;
     })}
@@ -48,19 +69,28 @@ export function Days({ days }) {
 }
 
 const dayCell = (day, status) => ({
-  key: day,
+  key: day.day,
   tone: toneOf(status.status),
-  words: `${weekday(day)} · ${statusWords(status)}`,
-  href: `#/today?day=${day}`,
+  words: `${weekday(day.day)} · ${statusWords(status, day)}`,
+  href: `#/today?day=${day.day}`,
 });
 
-function statusWords({ status, read_until, expected_final_at }) {
+function statusWords({ status, read_until, expected_final_at }, { ends_at }) {
+  const isComplete = read_until !== null && read_until >= ends_at;
+  const rereadSeconds = (Date.parse(expected_final_at) - Date.parse(ends_at)) / 1000;
   const words = [
     word('dayStatus', status),
-    read_until === null ? t('data.notRead') : t('days.readUntil', { at: dayAndTime(read_until) }),
-    status === 'provisional' && expected_final_at !== null
-      ? t('days.finalAt', { at: dayAndTime(expected_final_at) })
-      : null,
+    isComplete
+      ? t('days.complete')
+      : read_until === null
+        ? t('data.notRead')
+        : t('days.readUntil', { at: dayAndTime(read_until) }),
+    ...(status === 'provisional'
+      ? [
+          rereadSeconds > 0 && t('days.readAgain', { span: span(rereadSeconds) }),
+          t('days.finalAt', { at: weekdayAndTime(expected_final_at) }),
+        ]
+      : []),
   ];
   return words.filter(Boolean).join(' · ');
 }
