@@ -424,6 +424,11 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await stop.focus();
     await page.keyboard.press('Enter');
     await page.getByText(/executed \d\d:\d\d, as number \d/).waitFor();
+    await page.getByText(/^List of the \d+ points/).click();
+    await opened.picture('today-points');
+    expect(await page.locator('.stops .table-frame').evaluate((frame) => frame.scrollWidth - frame.clientWidth)).toBe(
+      0,
+    );
     expect(await violations()).toEqual([]);
   });
 
@@ -476,6 +481,24 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     expect(await page.evaluate('document.querySelector("#route .map").getBoundingClientRect().top < innerHeight')).toBe(
       true,
     );
+  });
+
+  it('says of a verification that it compared nothing', async () => {
+    const at = new Date(place.rig.clock.now() - 3_600_000).toISOString();
+    const { engine } = place.rig;
+    await engine.write(({ sql }) =>
+      sql('sync_run').insert({
+        ...zeroCounts(),
+        ...{ run_id: 'nothing', job: 'verify-warehouse', cause: 'manual', status: 'ok', host: 'h', pid: 1 },
+        ...{ started_at: at, finished_at: at },
+      }),
+    );
+    onTestFinished(() => engine.write(({ sql }) => sql('sync_run').where({ run_id: 'nothing' }).delete()));
+    const page = await open('data');
+    const row = page.getByRole('row', { name: /^driver/ });
+    await row.getByText(/^the last check, .* ago, compared no row of it$/).waitFor();
+    await row.getByRole('link', { name: /^next check in/ }).click();
+    await page.getByRole('heading', { name: 'verify-warehouse' }).waitFor();
   });
 
   it('keeps its filters in the address', async () => {
