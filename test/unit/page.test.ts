@@ -110,6 +110,7 @@ it('says of a day whether it may be published, and from when: its last table dec
   const said = (...tables: object[]): string => conclusion({ day: '2026-11-16', tables });
   expect(said(table('final'))).toContain('Mon 16 Nov, is final in every table');
   expect(said(table('final'), ...later)).toContain('Mon 16 Nov, may be published from Fri 20 Nov, 00:00 if');
+  expect(said(...later, table('provisional'))).toContain('a plan of it is still open');
   expect(said(...later, table('hole'))).toContain('not all of it was read');
 });
 

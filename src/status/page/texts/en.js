@@ -521,6 +521,7 @@ export const en = {
   'today.lateRule':
     'Late is more than {span} after the planned time. Returned stops and those that the office recorded are not judged.',
   'today.provisional': 'Provisional: expected final from {at}.',
+  'today.waits': 'Provisional: a plan of this day is still open.',
   'today.final': 'Final: the figures of this day no longer change.',
   'today.hole': 'Hole: not all of this day was read.',
   'today.byStatus': 'Deliveries by status',
@@ -604,6 +605,7 @@ export const en = {
   'days.yesterday': 'Yesterday',
   'days.final': 'Yesterday, {day}, is final in every table: its figures no longer change.',
   'days.publishFrom': 'Yesterday, {day}, may be published from {at} if the pulls keep running.',
+  'days.waits': 'Yesterday, {day}, is not final: a plan of it is still open, so its figures may change.',
   'days.hole': 'Yesterday, {day}, is not final: not all of it was read, so its figures may be incomplete.',
   'days.latestFinal': 'Latest final day: {day}.',
   'days.noneFinalInAll': 'None of the last 30 days is final in every table.',
@@ -616,6 +618,7 @@ export const en = {
   'days.lastRead': 'last read {when}',
   'days.readAgain': 'read again for {span}',
   'days.finalAt': 'expected final {at}',
+  'days.openPlan': 'final once a plan of the day that is still open has ended',
   'dayParts.route_plan': 'with stops, executions and items',
   'dayParts.checklist': 'with answers',
   'dayStatus.final': 'final',

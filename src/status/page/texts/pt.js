@@ -529,6 +529,7 @@ export const pt = {
   'today.lateRule':
     'Atraso é mais de {span} depois da hora prevista. Paradas devolvidas e as que o escritório registrou não são avaliadas.',
   'today.provisional': 'Provisório: deve fechar em {at}.',
+  'today.waits': 'Provisório: um plano deste dia ainda está aberto.',
   'today.final': 'Fechado: os números deste dia não mudam mais.',
   'today.hole': 'Lacuna: nem todo este dia foi lido.',
   'today.byStatus': 'Entregas por estado',
@@ -612,6 +613,7 @@ export const pt = {
   'days.yesterday': 'Ontem',
   'days.final': 'Ontem, {day}, está fechado em todas as tabelas: os números não mudam mais.',
   'days.publishFrom': 'Ontem, {day}, pode ser publicado a partir de {at} se as leituras continuarem.',
+  'days.waits': 'Ontem, {day}, não está fechado: um plano dele ainda está aberto, então os números podem mudar.',
   'days.hole': 'Ontem, {day}, não está fechado: nem tudo foi lido, então os números podem estar incompletos.',
   'days.latestFinal': 'Último dia fechado: {day}.',
   'days.noneFinalInAll': 'Nenhum dos últimos 30 dias está fechado em todas as tabelas.',
@@ -624,6 +626,7 @@ export const pt = {
   'days.lastRead': 'última leitura {when}',
   'days.readAgain': 'relido por {span}',
   'days.finalAt': 'deve fechar em {at}',
+  'days.openPlan': 'fecha quando terminar um plano do dia que ainda está aberto',
   'dayParts.route_plan': 'com paradas, execuções e itens',
   'dayParts.checklist': 'com respostas',
   'dayStatus.final': 'fechado',

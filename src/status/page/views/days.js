@@ -28,6 +28,7 @@ export function conclusion({ day, tables }) {
   const open = tables.filter(({ status }) => status !== 'final');
   if (open.length === 0) return t('days.final', { day: weekday(day) });
   if (open.some(({ status }) => status === 'hole')) return t('days.hole', { day: weekday(day) });
+  if (open.some(({ expected_final_at }) => expected_final_at === null)) return t('days.waits', { day: weekday(day) });
   const last = Math.max(...open.map(({ expected_final_at }) => Date.parse(expected_final_at ?? '')));
   return t('days.publishFrom', { day: weekday(day), at: weekdayAndTime(last) });
 }
@@ -75,9 +76,18 @@ const dayCell = (day, status) => ({
   href: `#/today?day=${day.day}`,
 });
 
+/** @type {(expected: string | null, endsAt: string) => (string | false)[]} */
+function untilFinal(expected, endsAt) {
+  if (expected === null) return [t('days.openPlan')];
+  const seconds = (Date.parse(expected) - Date.parse(endsAt)) / 1000;
+  return [
+    seconds > 0 && t('days.readAgain', { span: span(seconds) }),
+    t('days.finalAt', { at: weekdayAndTime(expected) }),
+  ];
+}
+
 function statusWords({ status, read_until, expected_final_at }, { ends_at }) {
   const isComplete = read_until !== null && read_until >= ends_at;
-  const rereadSeconds = (Date.parse(expected_final_at) - Date.parse(ends_at)) / 1000;
   const words = [
     word('dayStatus', status),
     isComplete
@@ -85,12 +95,7 @@ function statusWords({ status, read_until, expected_final_at }, { ends_at }) {
       : read_until === null
         ? t('data.notRead')
         : t('days.readUntil', { at: dayAndTime(read_until) }),
-    ...(status === 'provisional'
-      ? [
-          rereadSeconds > 0 && t('days.readAgain', { span: span(rereadSeconds) }),
-          t('days.finalAt', { at: weekdayAndTime(expected_final_at) }),
-        ]
-      : []),
+    ...(status === 'provisional' ? untilFinal(expected_final_at, ends_at) : []),
   ];
   return words.filter(Boolean).join(' · ');
 }

@@ -120,10 +120,12 @@ function Age({ read, status }) {
     ${status === null ? null : html`<a href=${href('data')}>${statusWords(status)}</a>`}</p>`;
 }
 
-/** @type {(status: {status: string, expected_final_at: string}) => string} */
+/** @type {(status: {status: string, expected_final_at: string | null}) => string} */
 const statusWords = ({ status, expected_final_at }) =>
   status === 'provisional'
-    ? t('today.provisional', { at: weekdayAndTime(expected_final_at) })
+    ? expected_final_at === null
+      ? t('today.waits')
+      : t('today.provisional', { at: weekdayAndTime(expected_final_at) })
     : status === 'final'
       ? t('today.final')
       : t('today.hole');
