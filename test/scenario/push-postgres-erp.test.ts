@@ -134,7 +134,7 @@ describe('an ERP on PostgreSQL', () => {
     const { error } = await place.run(PUSH);
     expect(error).toMatchObject({
       code: 'erp_statement_refused',
-      message: expect.stringMatching(/no such table or column \(query, 42P01\)/),
+      message: expect.stringMatching(/no table logistica\.itenz \(query, 42P01\)/),
     });
     expect(place.sandbox.ledger().plans).toEqual({});
   });
