@@ -38,7 +38,8 @@ export function lossOfParts(old: FileParts, next: FileParts): Restart | undefine
 const CUT = { path: [], message: 'the file ends earlier than before, as if it had been cut; restart to confirm' };
 
 const isCut = (old: string, next: string): boolean =>
-  (old.endsWith('\n') && !next.endsWith('\n')) || (old.startsWith(next) && old.slice(next.length).trim() !== '');
+  (old.endsWith('\n') && !next.endsWith('\n')) ||
+  (old.startsWith(next) && /^[ \t]*[^\s#]/m.test(old.slice(next.length)));
 
 export interface Restart {
   path: string[];

@@ -21,7 +21,7 @@ export interface LoadedConfig {
   text: string;
   /** Every key of the file, for example `service`, `erp.agents`, `jobs.pull-events`. */
   parts: ReadonlySet<string>;
-  /** The last key or item that begins a line. */
+  /** The last key that begins a line. */
   lastPart: string;
   /** A fault at the position of a key of this file. */
   faultAt(path: Path, message: string, hint: string): Fault;
@@ -66,13 +66,18 @@ export function parseConfig(
     secrets: secretsOf(tree, usable),
     text,
     parts: names,
-    lastPart: parts.findLast(({ at }) => /^[ -]*$/.test(text.slice(text.lastIndexOf('\n', at) + 1, at)))?.name ?? '',
+    lastPart: parts.findLast(({ name, at }) => !isItem(name) && beginsLine(text, at))?.name ?? '',
     faultAt: (path, message, hint) =>
       faultIn(file, lines)({ offset: offsetOf(path, tree.places), path, message, hint }),
   };
 }
 
-const partName = (path: string): string => (JSON.parse(path) as string[]).join('.');
+/** Of a list: without one of its items, the others have other numbers. */
+const isItem = (name: string): boolean => /(?:^|\.)\d+(?:\.|$)/.test(name);
+
+const beginsLine = (text: string, at: number): boolean => text.slice(text.lastIndexOf('\n', at) + 1, at).trim() === '';
+
+const partName = (path: string): string => (JSON.parse(path) as (string | number)[]).join('.');
 
 const withListed = (jobs: Config['jobs'], parts: ReadonlySet<string>): Config['jobs'] =>
   Object.fromEntries(

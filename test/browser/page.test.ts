@@ -697,7 +697,7 @@ describe.skipIf(chromiumPath === undefined)('the page after a rejected plan and 
     expect(await page.getByLabel('Overall health').innerText()).not.toMatch(/late|on time/);
     const job = page.getByRole('row', { name: /push-route-plans/ });
     expect(await job.innerText()).toMatch(/needs attention/);
-    const error = page.getByRole('row', { name: '1 plan rejected, 1 file not readable' });
+    const error = page.getByRole('row', { name: '1 plan rejected, 1 file not read completely' });
     expect(await error.getByRole('link', { name: 'Open the list' }).getAttribute('href')).toBe(
       '#/plans?state=rejected',
     );

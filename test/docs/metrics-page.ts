@@ -28,6 +28,7 @@ numbers, a \`hint\` or null, and a \`place\`: the view of the page that shows mo
 | \`no_daemon\` | \`failing\` | no daemon is alive: 20 s after the last heartbeat of the last one, or after it was stopped; not where none ever ran |
 | \`job_failing\` | \`failing\` | the job is \`failing\` |
 | \`job_late\` | \`late\` | the job is \`late\` |
+| \`job_partial\` | \`attention\` | the last run of a push job rejected items or could not read a file completely; not on the page, which lists the items |
 | \`push_<reason>\` | \`late\` | an entry of the outbox [needs a person](../how-to/recover.md#entries-that-need-a-person) |
 | \`deadline_missed\` | \`late\` | a plan of tomorrow is not confirmed by the \`deadline\` |
 | \`push_rejected\`, \`push_unreadable\`, \`push_accepted_in_part\` | \`attention\` | in the last day, items were rejected, files or feeds could not be read, or plans were taken without some of their stops |

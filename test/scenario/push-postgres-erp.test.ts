@@ -139,6 +139,15 @@ describe('an ERP on PostgreSQL', () => {
     expect(place.sandbox.ledger().plans).toEqual({});
   });
 
+  it('is not taken for well if its query lacks a required column', async () => {
+    const { place } = await openErp((config) =>
+      config
+        .replace('select ', 'select 1 as sobra, ')
+        .replace(/plan\.date_time_start: \S+/, 'plan.date_time_start: nenhuma'),
+    );
+    expect(await place.run(PUSH)).toMatchObject({ sent: 0, error: { code: 'feed_unreadable' } });
+  });
+
   it('may reject an acknowledgement: no value of it is shown, all others are made, and it is retried', async () => {
     const { place, erp } = await openErp();
     await erp.raw(

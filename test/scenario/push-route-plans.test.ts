@@ -136,7 +136,7 @@ describe('push-route-plans', () => {
     place.drop('route_plans', 'c.json', plan('P2', { vehicle_plate: 'XXX0X00' }));
     expect(await place.run(JOB)).toMatchObject({
       status: 'partial',
-      error: { code: 'items_rejected', message: '1 plan rejected, 2 files not readable' },
+      error: { code: 'items_rejected', message: '1 plan rejected, 2 files not read completely' },
     });
     expect(await pushIssues(place.engine, place.clock.now())).toMatchObject([
       { reason: 'unreadable', entries: 2, kinds: ['route_plans'] },

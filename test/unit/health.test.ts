@@ -200,6 +200,19 @@ describe('the reasons for the health', () => {
       '(3 runs in a row, it has never succeeded)',
     ],
     [{ jobs: [job('a', { health: 'late' })] }, 'late', 'job_late', 'a scheduled run is missing'],
+    [
+      {
+        jobs: [
+          job('push-a', {
+            health: 'attention',
+            last_run: { ...last_run, status: 'partial', error: '1 plan rejected' },
+          }),
+        ],
+      },
+      'attention',
+      'job_partial',
+      'push-a: 1 plan rejected',
+    ],
     [{ jobs: [job('a', { health: 'paused', paused: true })] }, 'attention', 'job_paused', 'a is paused by a person'],
     [{ jobs: [job('a', { health: 'never ran' })] }, 'never ran', 'job_never_ran', 'a has not run yet'],
     [

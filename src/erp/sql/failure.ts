@@ -82,7 +82,7 @@ const OTHERWISE: Omit<Meaning, 'matches'> = {
 
 /** As MySQL, PostgreSQL, SQLite and SQL Server report it; Oracle names no table. */
 const MISSING_TABLE =
-  /^(?:Table '|relation "|SQLITE_ERROR: no such table: |Invalid object name ')([\w$.]+)(?:' doesn't exist|" does not exist|'\.)?$/;
+  /^(?:Table '|relation "|SQLITE_ERROR: no such table: |Invalid object name ')([^'"]+)(?:' doesn't exist|" does not exist|'\.)?$/;
 
 function missingTable(thrown: unknown): Omit<Meaning, 'matches'> | undefined {
   const table = MISSING_TABLE.exec(String((thrown as { message?: unknown }).message))?.[1];
@@ -109,7 +109,9 @@ export function sqlFailure(thrown: unknown, setting: string, install?: string): 
   return new (isTemporary ? Retriable : Fatal)(message, { code: errorCode, hint });
 }
 
-export const isTableMissing = (thrown: unknown): boolean => missingTable(thrown) !== undefined;
+/** By the code too: servers word the message in their own language. */
+export const isTableMissing = (thrown: unknown): boolean =>
+  /^(?:42P01|ER_NO_SUCH_TABLE)$/.test(codeOf(thrown)) || missingTable(thrown) !== undefined;
 
 /** The statement was rolled back so that another session could go on; it may be repeated at once. */
 export const isDeadlock = (thrown: unknown): boolean =>

@@ -66,16 +66,22 @@ export const mysql: SqlClient = {
     return result.affectedRows;
   },
   cut(connection, knex) {
+    const { localPort } = connection.stream;
     connection.destroy();
-    endStatement(connection.threadId, knex).catch(() => undefined);
+    endStatement(connection.threadId, localPort, knex).catch(() => undefined);
   },
 };
 
-/** The server notices a closed connection only when it sends rows; until then it would go on with the statement. */
-async function endStatement(threadId: number, knex: Knex.Client): Promise<void> {
+/**
+ * The server notices a closed connection only when it sends rows; until then it would go on with the statement. Behind a
+ * proxy this connection may reach another server, where the number is another session's: only the port shows whose it is.
+ */
+async function endStatement(threadId: number, localPort: number, knex: Knex.Client): Promise<void> {
   const other: Connection = await knex.acquireRawConnection();
   try {
-    await other.promise().query(`kill query ${threadId}`);
+    const own = 'select id from information_schema.processlist where id = ? and host like ?';
+    const [found] = await other.promise().query(own, [threadId, `%:${localPort}`]);
+    if (found.length > 0) await other.promise().query(`kill query ${threadId}`);
   } finally {
     other.destroy();
   }

@@ -85,6 +85,11 @@ function jobReasons(job: JobStatus): Reason[] {
     const hint = isPartial ? 'See the error and its hint in the last run.' : 'Check that a daemon is running.';
     return [{ ...about, code: 'job_late', health, text: `${name} is late: ${why}; ${success}`, hint }];
   }
+  // Each run that finds such items is an alert of its own: the day's reasons below stay the same when more are rejected.
+  if (health === 'attention' && last_run?.status === 'partial' && last_run.error !== null) {
+    const text = `${name}: ${last_run.error}`;
+    return [{ ...about, code: 'job_partial', health, text, hint: 'See the error and its hint in the last run.' }];
+  }
   if (health !== 'never ran') return [];
   return [{ ...about, code: 'job_never_ran', health, text: `${name} has not run yet`, hint: null }];
 }

@@ -74,12 +74,18 @@ export const forgetOldUnread = ({ sql }: Transaction, push: PushRun): Promise<vo
 export function reportPushIssues({ kind, feed, context, partial, unread, report }: PushRun): void {
   const some = (n: number, noun = kind.noun): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
   const rejected = context.counts.rejected - unread.length;
-  const files = new Set(unread).size;
+  const sources = new Set(unread).size;
+  const isQuery = feed.source.files === undefined;
+  // A dropped file has its result. A query that cannot be read may give no item at all, so the run is no success.
+  if (isQuery && sources > 0) {
+    const hint = 'npx roadbook erp check lists every error of the feed.';
+    report(new Skippable('The feed cannot be read completely', { code: 'feed_unreadable', hint }), 'feed not readable');
+  }
+  const files = isQuery ? 0 : sources;
   if (rejected + files > 0) {
-    const noun = feed.source.files === undefined ? 'feed' : 'file';
     const message = [
       ...(rejected > 0 ? [`${some(rejected)} rejected`] : []),
-      ...(files > 0 ? [`${some(files, noun)} not readable`] : []),
+      ...(files > 0 ? [`${some(files, 'file')} not read completely`] : []),
     ].join(', ');
     report(new Skippable(message, { code: 'items_rejected', hint: SHOW_REJECTED }), 'items were rejected');
   }

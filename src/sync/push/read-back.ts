@@ -19,7 +19,7 @@ type Period = queries.Period;
 /** An entry that may be sent, with its revision at the time of the read-back. */
 export type Cleared = EntryKey & Pick<OutboxEntry, 'revision'>;
 
-/** `ready`: only clears entries to send; `open`: entries to find; `all`: both. */
+/** `ready`: entries to send; `sent`: entries to find; `all`: both. */
 export type ReadBackScope = 'ready' | 'sent' | 'all';
 
 export async function readBack(push: PushRun, scope: ReadBackScope): Promise<Cleared[]> {

@@ -53,7 +53,7 @@ async function runOutcome({ kind, context, engine, failures }: PushRun): Promise
   counts.unknown = await engine.read((sql) => countIn(sql, kind.feed, 'unknown'));
   if (signal.aborted) {
     const hint = 'Nothing is half done; the next run continues where this one stopped.';
-    failures.push(new Fatal('The run was stopped before it finished', { code: 'stopped', hint }));
+    failures.unshift(new Fatal('The run was stopped before it finished', { code: 'stopped', hint }));
   }
   const hasDone = counts.confirmed + counts.rejected + counts.inserted + counts.updated > 0;
   // A run that did its work and only found entries that need a person is partial, not failed.

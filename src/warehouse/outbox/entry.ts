@@ -63,7 +63,7 @@ export const pushOutbox = controlTable({
     attempts: integer('Number of sends that were begun.', { required: true }),
     unclear_sends: integer('Number of consecutive sends without a clear outcome.', { required: true }),
     failed_sends: integer(
-      'Number of consecutive sends that were turned away, did not leave, or are changes without a clear outcome.',
+      'Number of consecutive sends that failed and are repeated: turned away, never left, or a change without a clear outcome.',
       { required: true, default: 0 },
     ),
     next_attempt_at: instant(

@@ -44,7 +44,7 @@ export const TRANSITIONS = {
     to: 'unknown',
     sets: { ...NOTIFY, absent_since: null, next_attempt_at: null },
   },
-  /** Two conclusive read-backs did not show the item. `unknown_since` goes on: it counts repeated sends too. */
+  /** Two conclusive read-backs did not show the item. `unknown_since` stays: it is the time of the first unclear send. */
   believeAbsent: { from: ['unknown'], to: 'ready', sets: DUE },
   /** The ERP offered new content for an item that is not at the service. */
   renew: {
