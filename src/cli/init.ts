@@ -104,7 +104,7 @@ function sayNext({ config: file }: InitOptions, answers: Answers, { stored }: In
   const [written, unwritten] = [Object.keys(variablesOf(answers)), unwrittenOf(answers, stored)];
   if (written.length > 0) say(`.env has ${written.join(', ')} now; only its owner can read it.`);
   if (unwritten.length > 0)
-    say(`${unwritten.join(', ')} was taken from the environment and not written to .env: the daemon needs it too.`);
+    say(`Taken from the environment and not written to .env, where the daemon needs it too: ${unwritten.join(', ')}`);
   if (answers.source === 'sql')
     say(`${join(dirname(file), 'roadbook-tables.sql')} has the tables for the outcomes: run it in the ERP's database.`);
   const next = failed === undefined ? 'start' : `doctor, once ${failed} is corrected`;

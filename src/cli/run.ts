@@ -48,7 +48,7 @@ export function describeRun(summary: RunSummary): string {
   lines.push(
     `  ${records} records: ${inserted} inserted, ${updated} updated, ${unchanged} unchanged, ${quarantined} quarantined`,
   );
-  if (summary.job === 'return-executions') lines.push(`  ${sent} outcomes of stops returned to the ERP`);
+  if (summary.job === 'return-executions') lines.push(`  outcomes of stops returned to the ERP: ${sent}`);
   else if (sent + confirmed + rejected + unknown > 0) {
     lines.push(`  ${sent} sent: ${confirmed} confirmed, ${rejected} rejected, ${unknown} unknown`);
   }

@@ -54,7 +54,7 @@ const VIEWS: Record<string, { hash: string; en: RegExp; pt: RegExp }> = {
   },
   data: {
     hash: 'data',
-    en: /days and times in America\/Sao_Paulo[\s\S]*Yesterday, Mon 09 Mar, is not final[\s\S]*checklist \(with answers\): hole[\s\S]*route_plan \(.*\): provisional · read completely · read again for 3 d · expected final Fri 13 Mar, 00:00 · last read [\s\S]*The last 30 days[\s\S]*provisional[\s\S]*Final up to[\s\S]*never verified\s+next check in [\s\S]*drift: 10%[\s\S]*route_point_execution[\s\S]*fresh[\s\S]*1 invalid record/,
+    en: /days and times in America\/Sao_Paulo[\s\S]*Yesterday, Mon 09 Mar, is not final[\s\S]*checklist \(with answers\): hole[\s\S]*route_plan \(.*\): provisional · read completely · read again for 3 d · expected final Fri 13 Mar, 00:00 · last read [\s\S]*The last 30 days[\s\S]*provisional[\s\S]*Latest final day[\s\S]*never verified\s+next check in [\s\S]*drift: 10%[\s\S]*route_point_execution[\s\S]*fresh[\s\S]*1 invalid record/,
     pt: /Ontem, .*, não está fechado[\s\S]*checklist \(com respostas\): lacuna[\s\S]*Os últimos 30 dias[\s\S]*provisório[\s\S]*nunca verificada[\s\S]*divergência: 10%[\s\S]*route_point_execution[\s\S]*em dia[\s\S]*1 registro inválido[\s\S]*Veículos da conta/,
   },
   config: {
@@ -693,7 +693,7 @@ describe.skipIf(chromiumPath === undefined)('the page after a rejected plan and 
     const { page } = opened;
     await page.addInitScript(`sessionStorage.setItem('roadbook-token', '${TOKEN}')`);
     await page.goto(`${place.url}/#/overview`);
-    await page.getByRole('link', { name: /^Need a person\s*2/ }).waitFor();
+    await page.getByRole('link', { name: /^To look at\s*2/ }).waitFor();
     expect(await page.getByLabel('Overall health').innerText()).not.toMatch(/late|on time/);
     const job = page.getByRole('row', { name: /push-route-plans/ });
     expect(await job.innerText()).toMatch(/needs attention/);

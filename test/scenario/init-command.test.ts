@@ -118,7 +118,7 @@ it('says which column is missing, what to do then, and that .env does not have t
   expect([code, existsSync(join(place.dir, '.env'))]).toEqual([1, false]);
   expect(stderr).toContain('No column is read as plan.date_time_end: ');
   expect(stderr).toContain('--map plan.date_time_end=COLUMN');
-  expect(stderr).toContain('ERP_DATABASE_URL was taken from the environment and not written to .env');
+  expect(stderr).toContain('not written to .env, where the daemon needs it too: ERP_DATABASE_URL');
   expect(stderr).toContain('npx roadbook doctor, once erp is corrected');
 });
 

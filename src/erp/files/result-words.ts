@@ -102,9 +102,9 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/sent as read at (.*)/, 'enviado como lido em $1'],
   [/point rejected: /, 'parada rejeitada: '],
   [/^The service gave no reason$/, 'O serviço não informou o motivo'],
-  [/^No vehicle has this plate/, 'Nenhum veículo tem esta placa'],
-  [/^No driver has this document number/, 'Nenhum motorista tem este documento'],
-  [/^No point of the plan can be used/, 'Nenhuma parada da viagem pode ser usada'],
+  [/(?<=^|; |: )No vehicle has this plate/, 'Nenhum veículo tem esta placa'],
+  [/(?<=^|; |: )No driver has this document number/, 'Nenhum motorista tem este documento'],
+  [/(?<=^|; |: )No point of the plan can be used/, 'Nenhuma parada da viagem pode ser usada'],
   [/point not assigned: /, 'parada não atribuída: '],
   [
     /^Cancelled by a person; it may still be at the service as id (\d+)$/,

@@ -1,7 +1,6 @@
 // The plans of a local day, one row each: what the ERP offered and what the service has of it. Those that are not at the
 // service come first. Pure.
 import { type Language, reasonIn } from '../../erp/files/result-words.ts';
-import { payloadOf } from '../../sync/push/kind.ts';
 import { reasonsOf } from '../../warehouse/outbox/entry.ts';
 import type { DayStop, EntryOfDay, PlanOfDay } from '../../warehouse/queries/delivery-day.ts';
 import { isDone, isLateNow, isReturned, type LateRule, lateness } from './day-chart.ts';
@@ -25,7 +24,13 @@ export interface BothSides {
   stops: readonly DayStop[];
 }
 
-export function dayPlanRows({ entries, plans, stops }: BothSides, rule: LateRule, language: Language) {
+interface Shown {
+  language: Language;
+  /** The vehicle in the content of an entry. */
+  vehicleOf(entry: EntryOfDay): string | null;
+}
+
+export function dayPlanRows({ entries, plans, stops }: BothSides, rule: LateRule, shown: Shown) {
   const byId = new Map(plans.map((plan) => [plan.id, plan]));
   const byPlan = Map.groupBy(stops, ({ route_plan_id }) => route_plan_id);
   const owned = new Set(entries.map(({ remote_id }) => remote_id));
@@ -36,7 +41,7 @@ export function dayPlanRows({ entries, plans, stops }: BothSides, rule: LateRule
       code: entry.external_code as string | null,
       step: STEPS[entry.state] as (typeof STEPS)[keyof typeof STEPS] | 'foreign',
       start: entry.period_start,
-      entry: shownEntry(entry, language),
+      entry: shownEntry(entry, shown),
       plan: entry.remote_id === null ? null : shownPlan(byId.get(entry.remote_id)),
     })),
     ...plans
@@ -55,11 +60,11 @@ export function dayPlanRows({ entries, plans, stops }: BothSides, rule: LateRule
 }
 
 /** Without the content, which may hold anything; only the plate of its vehicle is shown. */
-function shownEntry({ payload, ...entry }: EntryOfDay, language: Language) {
-  const { vehicle_plate: plate, vehicle_plates: plates } = payloadOf({ payload })?.data ?? {};
+function shownEntry(known: EntryOfDay, { language, vehicleOf }: Shown) {
+  const { payload: _, ...entry } = known;
   return {
     ...entry,
-    vehicle_plate: typeof plate === 'string' ? plate : Array.isArray(plates) ? plates.join(', ') : null,
+    vehicle_plate: vehicleOf(known),
     reasons: reasonsOf(entry).map((reason) => reasonIn(language, reason)),
   };
 }

@@ -160,7 +160,11 @@ async function unread({ engine, redactor, running }: PlansApiDependencies, langu
 }
 
 /** The vehicles of a plan, as the warehouse may store their plates; null if there are none, or the content is not kept. */
-function vehicleOf(entry: OutboxEntry, { privacy }: PlansApiDependencies): string | null {
+/** The plates in the content of a plan, as the privacy policy shows them. */
+export function vehicleOf(
+  entry: Pick<OutboxEntry, 'kind' | 'payload'>,
+  { privacy }: Pick<PlansApiDependencies, 'privacy'>,
+): string | null {
   const data = entry.kind === 'route_plans' ? payloadOf(entry)?.data : undefined;
   if (data === undefined) return null;
   const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);

@@ -20,6 +20,7 @@ import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { dayChart, type LateRule } from './day-chart.ts';
 import { dayPlanRows } from './day-plans.ts';
 import { knownDay, languageOf, query } from './page-query.ts';
+import { vehicleOf } from './plans.ts';
 
 const MOST_VEHICLES = 20;
 const MOST_PLANS = 2_000;
@@ -27,9 +28,9 @@ const MOST_PLANS = 2_000;
 const names = (list: readonly { name: string; code?: string; id?: number }[]): Record<string, string> =>
   Object.fromEntries(list.map(({ code, id, name }) => [String(code ?? id), name]));
 
-type TodayApiDependencies = Pick<StatusServerDependencies, 'engine' | 'clock' | 'running' | 'jobs'>;
+type TodayApiDependencies = Pick<StatusServerDependencies, 'engine' | 'clock' | 'running' | 'jobs' | 'privacy'>;
 
-export function today({ engine, clock, running, jobs }: TodayApiDependencies): Hono {
+export function today({ engine, clock, running, jobs, privacy }: TodayApiDependencies): Hono {
   const app = new Hono();
   const lateRule = (): LateRule => ({ nowMs: clock.now(), ...running().config.stops });
 
@@ -73,7 +74,10 @@ export function today({ engine, clock, running, jobs }: TodayApiDependencies): H
     const { config } = running();
     const { day } = query(c, { day: knownDay.default(localDate(clock.now(), config.timezone)) });
     const both = await plansOnBothSides(engine, periodOf(day, config.timezone));
-    const rows = dayPlanRows(both, lateRule(), languageOf(c));
+    const rows = dayPlanRows(both, lateRule(), {
+      language: languageOf(c),
+      vehicleOf: ({ payload }) => vehicleOf({ kind: 'route_plans', payload }, { privacy }),
+    });
     const { freshAt } = await tableFreshnessOf('route_plan', { config, jobs, engine });
     return c.json({
       day,

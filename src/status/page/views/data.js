@@ -82,7 +82,7 @@ function Verified({ table: { verified, drift_ratio } }) {
   const { overview } = usePage();
   if (verified === null) {
     const { next_tick_at: next = null, last_run: run = null } =
-      overview.jobs.find(({ name }) => name === VERIFY_JOB) ?? {};
+      overview?.jobs.find(({ name }) => name === VERIFY_JOB) ?? {};
     return html`<${Faint}>${t('verified.never')}<//>
       ${run?.status === 'ok' ? html`<span class="meaning">${rich('verified.nothing', { when: html`<${Time} at=${run.started_at} />` })}</span>` : null}
       <a class="meaning" href=${href('jobs', [VERIFY_JOB])}>${next === null ? VERIFY_JOB : rich('verified.next', { when: html`<${Time} kind="until" at=${next} />` })}</a>`;

@@ -24,7 +24,7 @@ export function PlansInShort({ plans: { data, isOld }, isToday }) {
   if (data === undefined || isOld) return null;
   const { foreign = 0, cancelled = 0, in: there = 0, rejected = 0, unknown = 0, received = 0 } = data.steps;
   const n = total(data.steps) - foreign - cancelled;
-  const unread = isToday ? linesOf(overview).find(({ code }) => code === 'push_unreadable') : undefined;
+  const unread = isToday && overview ? linesOf(overview).find(({ code }) => code === 'push_unreadable') : undefined;
   if (n === 0 && unread === undefined) return null;
   const tone = rejected > 0 ? 'bad' : unknown + received > 0 || unread ? 'late' : 'ok';
   const link = (/** @type {string} */ state, /** @type {string} */ words) =>
