@@ -170,6 +170,7 @@ describe('pictures', () => {
 
   it('that a slice cannot fetch are fetched by another slice that waits for them', async () => {
     const rig = await openRig(START);
+    const isAsked = Promise.withResolvers<void>();
     const isWaiting = Promise.withResolvers<void>();
     const source = (call: () => Promise<unknown>) =>
       ({
@@ -183,13 +184,14 @@ describe('pictures', () => {
       }) as object;
     const failing = newPictures(
       ['shared'],
-      source(() =>
-        isWaiting.promise.then(() => {
-          throw new Retriable('Stopped', { code: 'service_unreachable', hint: '' });
-        }),
-      ) as Source,
+      source(async () => {
+        isAsked.resolve();
+        await isWaiting.promise;
+        throw new Retriable('Stopped', { code: 'service_unreachable', hint: '' });
+      }) as Source,
       1,
     );
+    await isAsked.promise;
     const content = { bytes: png('shared'), contentType: 'image/png' };
     const other = newPictures(['shared'], source(() => Promise.resolve(content)) as Source, 1);
     isWaiting.resolve();
