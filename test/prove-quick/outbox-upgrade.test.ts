@@ -229,7 +229,7 @@ describe.each(engineCases)('an outbox of the earlier schema on $name', ({ make }
   async function expectUpgraded(engine: Engine): Promise<void> {
     const { outbox, attempts } = await contents(engine);
     expect(new Map(outbox.map((entry) => [entry.external_code, entry]))).toEqual(
-      new Map(upgraded.map((entry) => [entry.external_code, entry])),
+      new Map(upgraded.map((entry) => [entry.external_code, { ...entry, failed_sends: 0 }])),
     );
     expect(attempts).toEqual(
       ATTEMPTS.flatMap(([, then], i) => (then === null ? [] : [{ ...attempt(then, i), code_use: 1 }])),
