@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { createLogTail } from '../../src/core/log-tail.ts';
 import { maskedRecord } from '../../src/status/api/data.ts';
 import { dayChart } from '../../src/status/api/day-chart.ts';
+import { vehicleOf } from '../../src/status/api/plans.ts';
 import { schedulePreview } from '../../src/status/capacity/schedule-preview.ts';
+import { createPrivacy } from '../../src/warehouse/privacy/privacy.ts';
 import type { DayStop } from '../../src/warehouse/queries/delivery-day.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 
@@ -102,6 +104,16 @@ describe('the coming week', () => {
     const [, tomorrow] = schedulePreview({ cron: '* * * * * *', timezone: 'UTC' }, Date.parse(at('12:00')));
     expect(tomorrow).toMatchObject({ runs: 1_500, more: true });
   });
+});
+
+it('the vehicle of an entry follows the privacy policy of plates', () => {
+  const payload = JSON.stringify({ data: { vehicle_plate: 'ABC1D23', entity: [{ vehicle_plate: 'ABC1D24' }] } });
+  const shown = (policy: 'keep' | 'drop') =>
+    vehicleOf(
+      { kind: 'route_plans', payload },
+      { privacy: createPrivacy({ 'route_plan.vehicle_plate': policy }, 's') },
+    );
+  expect([shown('keep'), shown('drop')]).toEqual(['ABC1D23, ABC1D24', null]);
 });
 
 describe('a record for display', () => {
