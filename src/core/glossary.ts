@@ -10,6 +10,10 @@
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 
+/** The text of a scalar. `String` of an object from JSON fails if the object has a field `toString`. */
+export const scalarText = (value: unknown): string =>
+  typeof value === 'object' && value !== null ? '[object]' : String(value);
+
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 

@@ -55,6 +55,13 @@ describe('the batches of a slice', () => {
     expect(vehicles).toMatchObject({ table: vehicle, rows: 1, allSeen: true });
   });
 
+  it('hold an invalid record whatever its key is', async () => {
+    const batches = open();
+    const hostile = [{ toString: 1 }, [{ toString: 1 }], { valueOf: null }, null].map((id) => ({ ...event(1), id }));
+    const [events] = batches.finish([await batches.prepare(load(...hostile))]);
+    expect([events?.rows, events?.invalid.length]).toEqual([0, hostile.length]);
+  });
+
   it('hold the last row of a duplicate key, in one load or in several', async () => {
     const batches = open();
     const parts = [

@@ -488,6 +488,7 @@ describe('an answer to an import', () => {
 describe('a returned value', () => {
   it.each([
     [1.0000001, 1, true],
+    [{ toString: 1 }, 1, false],
     ['1', 1, true],
     [1.1, 1, false],
     ['2025-03-13T08:00:00-03:00', '2025-03-13T11:00:00Z', true],

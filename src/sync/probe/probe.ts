@@ -3,6 +3,7 @@
 // listed after their import. Each question stands alone: a call that the service refuses leaves only its own questions
 // open. The answers are stored, so that the next probe notices a change.
 import { asRoadbookError, Skippable } from '../../core/errors.ts';
+import { scalarText } from '../../core/glossary.ts';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { formatDuration } from '../../core/time/durations.ts';
 import type { CallContext, Fleet } from '../../fleet/client.ts';
@@ -165,7 +166,7 @@ const searchTrips = async ({ fleet, calling }: Asking, span: Span, vehicles_id: 
 
 async function vehicleIds({ fleet, calling }: Asking): Promise<number[]> {
   const listed = await fleet.call(vehicles, { includes: ['fleet'], visible: 2 }, calling);
-  return listed.map((record) => Number((record as { id: unknown }).id)).filter(Number.isSafeInteger);
+  return listed.map((record) => Number(scalarText((record as { id: unknown }).id))).filter(Number.isSafeInteger);
 }
 
 /** The two questions about a search by period, answered with one record. */
@@ -246,9 +247,11 @@ async function delayOfImports({ engine, nowMs }: Asking): Promise<Answer> {
 function foundIn(records: readonly unknown[], [start, end]: [string, string]): Found[] {
   return records.flatMap((record) => {
     const fields = record as Record<string, unknown>;
-    const id = Number(fields.id);
-    const at = (field: string) => Date.parse(toInstant(String(fields[field])) ?? '');
-    const vehicleId = Number(fields.vehicle_id ?? (fields.vehicle as { id?: unknown } | null | undefined)?.id);
+    const id = Number(scalarText(fields.id));
+    const at = (field: string) => Date.parse(toInstant(scalarText(fields[field])) ?? '');
+    const vehicleId = Number(
+      scalarText(fields.vehicle_id ?? (fields.vehicle as { id?: unknown } | null | undefined)?.id),
+    );
     return Number.isSafeInteger(id) ? [{ id, vehicleId, start: at(start), end: at(end) }] : [];
   });
 }

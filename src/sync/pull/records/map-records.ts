@@ -1,7 +1,7 @@
 // Maps the records of a load to rows; every record becomes either a row or an invalid record.
 
 import { yieldToEventLoop } from '../../../core/event-loop.ts';
-import type { JsonObject } from '../../../core/glossary.ts';
+import { type JsonObject, scalarText } from '../../../core/glossary.ts';
 import { checkRecord } from '../../../fleet/record-check.ts';
 import type { InvalidRecord } from '../../../warehouse/control/quarantine.ts';
 import type { Row, Scalar } from '../../../warehouse/engine.ts';
@@ -76,7 +76,7 @@ function readableKey(table: Table, record: unknown): Scalar[] | undefined {
       (inner, step) => (inner as JsonObject | null | undefined)?.[step],
       record,
     );
-    return column?.type === 'integer' && !INTEGER.test(String(value)) ? undefined : value;
+    return column?.type === 'integer' && !INTEGER.test(scalarText(value)) ? undefined : value;
   });
   const isReadable = key.every((value) => typeof value === 'string' || typeof value === 'number');
   return isReadable ? (key as Scalar[]) : undefined;

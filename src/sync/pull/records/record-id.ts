@@ -1,5 +1,5 @@
 // The id of a record, whether it can be used in a request, and ids that the request adds to a record.
-import { isJsonObject } from '../../../core/glossary.ts';
+import { isJsonObject, scalarText } from '../../../core/glossary.ts';
 import { recordId } from '../../../fleet/request-fields.ts';
 import { id as wireId } from '../../../fleet/wire.ts';
 
@@ -14,7 +14,7 @@ export function askableId(record: unknown): RecordId | undefined {
   return success && canBeAsked(data) ? data : undefined;
 }
 
-export const idOf = (record: unknown): string => String((record as { id?: unknown } | null)?.id);
+export const idOf = (record: unknown): string => scalarText((record as { id?: unknown } | null)?.id);
 
 /** A record without a value in `field` belongs to the `id` that was requested. */
 export const withRequested = (record: unknown, field: string, id: RecordId): unknown =>

@@ -1,6 +1,6 @@
 // Shared by the kinds: reads a listing, a field, and the answer to a write.
 import { Retriable } from '../../../core/errors.ts';
-import type { Json, JsonObject } from '../../../core/glossary.ts';
+import { type Json, type JsonObject, scalarText } from '../../../core/glossary.ts';
 import { asId } from '../../../fleet/answer.ts';
 import type { Written } from '../../../fleet/endpoint.ts';
 import { toInstant } from '../../../fleet/instants.ts';
@@ -46,7 +46,7 @@ const CLOSE = 1e-6;
 
 /** Whether the returned field equals the sent one. The service may round numbers, send them as text, or change the zone. */
 export function isSameValue(returned: Json | undefined, sent: Json): boolean {
-  if (typeof sent === 'number') return Math.abs(Number(returned ?? Number.NaN) - sent) <= CLOSE;
+  if (typeof sent === 'number') return Math.abs(Number(scalarText(returned ?? Number.NaN)) - sent) <= CLOSE;
   if (typeof sent !== 'string' || typeof returned !== 'string') return returned === sent;
   return returned === sent || (toInstant(sent) !== undefined && toInstant(sent) === toInstant(returned));
 }

@@ -1,7 +1,7 @@
 // Merges the figures of a driver over all vehicles. If one URL cannot hold all vehicles, several calls return parts, and
 // the rows of one driver are merged here: sums, the highest speed, and the mean speed weighted by the time in movement.
 // Rows that cannot be distinguished or added up are rejected, never guessed.
-import type { Json, JsonObject } from '../../../../core/glossary.ts';
+import { type Json, type JsonObject, scalarText } from '../../../../core/glossary.ts';
 import { stableJson } from '../../../../core/text/stable-json.ts';
 import { dailySummary as summaryCall } from '../../../../fleet/endpoints/daily-summary.ts';
 import { checkRecord } from '../../../../fleet/record-check.ts';
@@ -27,7 +27,7 @@ const SHARED = 'title: two rows of one day have the same title and cannot be dis
 const AMBIGUOUS = 'title: several owners have it or may have it, and the rows came in several answers';
 const NOT_ADDABLE = 'figures: they came in several answers and cannot be added up';
 
-export const titleOf = (record: unknown): string => String((record as { title?: unknown } | null)?.title);
+export const titleOf = (record: unknown): string => scalarText((record as { title?: unknown } | null)?.title);
 
 export interface Answers {
   /** The rows of each call. */
