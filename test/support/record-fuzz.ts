@@ -2,6 +2,7 @@
 // table or in the quarantine, exactly once, and does its row or its payload there give it back? Both are answered by SQL.
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
+import { scalarText } from '../../src/core/glossary.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createLimiter } from '../../src/core/rate/limiter.ts';
 import { createRedactor, type Redactor } from '../../src/core/text/redaction.ts';
@@ -305,7 +306,7 @@ function comparable(table: Table, record: Fields): Fields {
     // Which of the two places had the value is not kept.
     const repeated = (object as Fields)[inner];
     kept[name] ??= repeated;
-    if (String(repeated) === String(kept[name])) delete (object as Fields)[inner];
+    if (scalarText(repeated) === scalarText(kept[name])) delete (object as Fields)[inner];
   }
   return kept;
 }
