@@ -187,20 +187,33 @@ async function askSearch(
   return { meaning: answer(meaning), ends: answer(ends) };
 }
 
-/** A listing is cut off if two listings of its halves show records that it lacks, also when it is repeated. */
+/** How often a period is halved whose records all lie in one half. */
+const MOST_HALVINGS = 4;
+
+/**
+ * A listing is cut off if two listings of its halves show records that it lacks, also when it is repeated. If one half shows
+ * as many as the whole, as the day after a night without trips, that half is halved again.
+ */
 async function limitOf(
   whole: readonly Found[],
-  { begin, end }: Span,
+  span: Span,
   search: (span: Span) => Promise<Found[]>,
   what: string,
 ): Promise<Answer> {
   if (whole.length === 0) return [null, `no record in a listing of ${what}`];
-  const middle = begin + (end - begin) / 2;
-  const halves = [...(await search({ begin, end: middle })), ...(await search({ begin: middle, end }))];
-  const isCut = (listed: readonly Found[]): boolean => halves.some((each) => !includes(listed, each));
-  if (isCut(whole)) {
-    const again = await search({ begin, end });
-    if (isCut(again)) return [`${again.length} records`, `listings of shorter periods show more of ${what}`];
+  let { begin, end } = span;
+  for (let halvings = 1; halvings <= MOST_HALVINGS; halvings++) {
+    const middle = begin + (end - begin) / 2;
+    const [first, second] = [await search({ begin, end: middle }), await search({ begin: middle, end })];
+    const isCut = (listed: readonly Found[]): boolean => [...first, ...second].some((each) => !includes(listed, each));
+    if (isCut(whole)) {
+      const again = await search(span);
+      if (isCut(again)) return [`${again.length} records`, `listings of shorter periods show more of ${what}`];
+      break;
+    }
+    if (second.length >= whole.length) begin = middle;
+    else if (first.length >= whole.length) end = middle;
+    else break;
   }
   return [`${atLeast(whole.length)} records`, `listings of shorter periods show no more of ${what}`];
 }
