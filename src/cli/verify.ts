@@ -1,6 +1,7 @@
 // roadbook verify: reads a sample of past days again, compares it with the warehouse, and prints what differs.
 import type { Command } from 'commander';
 import { suggest } from '../core/text/near-word.ts';
+import { DAY_MS } from '../core/time/durations.ts';
 import { runChain } from '../sync/job-chain.ts';
 import { type VerifiedDay, verifiedBy } from '../warehouse/control/verification.ts';
 import { baseTables } from '../warehouse/schema/catalog.ts';
@@ -13,7 +14,6 @@ import { describeRun } from './run.ts';
 import { abortOnSignal } from './signals.ts';
 
 const JOB = 'verify-warehouse';
-const DAY_MS = 86_400_000;
 
 interface VerifyOptions {
   sample?: number;

@@ -96,8 +96,9 @@ export async function removeExpired(folder: string, beforeMs: number): Promise<v
 
 /** The time of the file's result. Without a result, which the ERP may have removed, the time of the file's own write or move. */
 async function finishedMs(place: string, name: string, names: ReadonlySet<string>): Promise<number> {
-  const results = [name + RESULT, name.endsWith(TABLE) ? name.slice(0, -TABLE.length) + RESULT : name];
-  const timed = results.find((result) => names.has(result)) ?? name;
+  // A finished file may itself be called like a table.
+  const dropped = name.endsWith(TABLE) ? name.slice(0, -TABLE.length) : name;
+  const timed = [name + RESULT, dropped + RESULT].find((result) => names.has(result)) ?? name;
   const found = await ifExists(stat(join(place, timed)));
   const isOwnWrite = timed.endsWith(RESULT) || timed.endsWith(TABLE) || isDraft(timed);
   // The ERP may have written its file long before. The move changes only `ctime`.

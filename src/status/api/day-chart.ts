@@ -71,9 +71,15 @@ export function dayChart(stops: readonly DayStop[], period: { from: string; to: 
   };
 }
 
-/** How many of the instants each point of the axis has reached. */
-const countsUntil = (axis: readonly number[], instants: readonly number[]): number[] =>
-  axis.map((end) => instants.filter((ms) => ms <= end).length);
+/** How many of the instants each point of the axis, which is in order, has reached. */
+function countsUntil(axis: readonly number[], instants: readonly number[]): number[] {
+  const inOrder = instants.toSorted((a, b) => a - b);
+  let reached = 0;
+  return axis.map((end) => {
+    while (reached < inOrder.length && (inOrder[reached] as number) <= end) reached++;
+    return reached;
+  });
+}
 
 const toSeconds = (ms: number): number => ms / 1_000;
 

@@ -1,6 +1,7 @@
 // For BI: which of the last days are final, whether each table is as fresh as the schedule of its job promises, and what
 // its last verification found.
 import { Hono } from 'hono';
+import { DAY_MS } from '../../core/time/durations.ts';
 import { localDate, periodOf } from '../../sync/pull/plan/local-days.ts';
 import { lastVerifications } from '../../warehouse/control/verification.ts';
 import { dayStatuses } from '../../warehouse/queries/day-status.ts';
@@ -18,7 +19,7 @@ export function days({ engine, clock, jobs, running }: DaysApiDependencies, fact
   app.get('/days', async (c) => {
     const { document, readAt } = await facts();
     const { timezone } = running().config;
-    const first = localDate(clock.now() - (DAYS - 1) * 86_400_000, timezone);
+    const first = localDate(clock.now() - (DAYS - 1) * DAY_MS, timezone);
     const rows = await dayStatuses(engine, { first, last: localDate(clock.now(), timezone) });
     const verified = new Map((await lastVerifications(engine)).map(({ table, ...found }) => [table, found]));
     const byDay = Map.groupBy(rows, ({ day }) => day);

@@ -2,6 +2,7 @@
 // that any process can produce it.
 import type { Config } from '../../config/schema.ts';
 import { isoInstant } from '../../core/time/clock.ts';
+import { DAY_MS } from '../../core/time/durations.ts';
 import type { SessionState } from '../../fleet/session/session.ts';
 import type { QueueFacts } from '../../sync/dispatch/dispatcher.ts';
 import type { NamedJob } from '../../sync/job.ts';
@@ -78,7 +79,7 @@ export interface StatusFacts {
 const VERIFY_JOB = 'verify-warehouse';
 
 /** A verification reaches no further back: an older result says nothing about the days that can be verified now. */
-const LONGEST_REACH_MS = 29 * 86_400_000;
+const LONGEST_REACH_MS = 29 * DAY_MS;
 
 /** The results of tables that an enabled job still pulls, and that are not out of date. */
 export function currentDrift(

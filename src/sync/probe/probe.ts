@@ -5,7 +5,7 @@
 import { asRoadbookError, Skippable } from '../../core/errors.ts';
 import { scalarText } from '../../core/glossary.ts';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
-import { formatDuration } from '../../core/time/durations.ts';
+import { DAY_MS, formatDuration } from '../../core/time/durations.ts';
 import type { CallContext, Fleet } from '../../fleet/client.ts';
 import { events } from '../../fleet/endpoints/events.ts';
 import { routePlans } from '../../fleet/endpoints/route-plans.ts';
@@ -42,7 +42,6 @@ export interface ProbeOptions {
 /** Most calls of a probe, retries not counted. */
 export const MOST_PROBE_CALLS = 40;
 
-const DAY_MS = 86_400_000;
 /** How far back the probe looks for a plan. */
 const REACH_MS = 7 * DAY_MS;
 /** Trips are the events that every moving vehicle has. */

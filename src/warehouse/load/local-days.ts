@@ -1,6 +1,8 @@
 // The local day of each row, which a load stores in `_day`.
+
 import type { Knex } from 'knex';
 import { isoInstant } from '../../core/time/clock.ts';
+import { DAY_MS } from '../../core/time/durations.ts';
 import { factIn } from '../control/learned-facts.ts';
 import type { DayOf, EncodedRows, Row, Scalar } from '../engine.ts';
 import { recordColumns, type Table } from '../schema/table.ts';
@@ -25,7 +27,6 @@ export const LOCAL_TIME = 'local-time';
 /** Instants outside, from wrong clocks, have no day: an engine could not store it in some zones. */
 export const OLDEST_DAY = '0001-01-03T00:00:00.000Z';
 export const NEWEST_DAY = '9999-12-29T00:00:00.000Z';
-const DAY_MS = 86_400_000;
 
 interface Offset {
   from_at: string;
