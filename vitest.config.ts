@@ -40,9 +40,12 @@ export default defineConfig({
           expect: { poll: { timeout: 15_000 } },
         },
       },
-      // Samples of the long proofs and benchmarks: `npm run prove -- --quick` and `npm run bench -- --check`. The benchmarks
-      // count the CPU time of their own PostgreSQL.
-      { extends: true, test: { name: 'prove-quick', include: ['test/prove-quick/*.test.ts'], globalSetup, retry: 1 } },
+      // `npm run prove -- --quick`: samples of the long proofs, and the tests that take longer than ten seconds.
+      {
+        extends: true,
+        test: { name: 'prove-quick', include: ['test/{prove-quick,long}/*.test.ts'], globalSetup, retry: 1 },
+      },
+      // `npm run bench -- --check`: samples of the benchmarks, which count the CPU time of their own PostgreSQL.
       {
         extends: true,
         test: { name: 'bench-check', include: ['test/bench-check/*.test.ts'], fileParallelism: false },

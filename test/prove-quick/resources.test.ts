@@ -1,6 +1,6 @@
 // A sample of test/prove/resources.ts: a full disk, and a lock, each met by the real process. How long the engine waits
 // for a lock, and a lock that lasts longer, are tested in test/conformance/sqlite-engine.test.ts; a PostgreSQL that
-// ends sessions or restarts in test/conformance/postgres-sessions.test.ts.
+// ends sessions or restarts in test/long/postgres-sessions.test.ts.
 import { expect, it } from 'vitest';
 import { fillDisk } from '../support/full-disk.ts';
 import { lockPush } from '../support/locked-file.ts';

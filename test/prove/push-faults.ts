@@ -1,10 +1,10 @@
 // npm run prove: every kind of push meets every fault of the service, on the call that creates and on the read-back,
-// and so do two codes of one agent; npm test has each fault meet two of the kinds. Gives its section of
+// and so do two codes of one agent; `npm run prove -- --quick` has each fault meet two of the kinds. Gives its section of
 // docs/explanation/reliability.md.
 import { giveSection } from '../support/reliability-page.ts';
 import { runTestFiles } from '../support/test-files.ts';
 
-const FILES = ['test/scenario/push-write-faults.test.ts', 'test/scenario/push-read-faults.test.ts'];
+const FILES = ['test/long/push-write-faults.test.ts', 'test/long/push-read-faults.test.ts'];
 
 const { cases, wrong } = runTestFiles(FILES, { env: { EVERY_PUSH_FAULT: '1' } });
 process.exitCode = wrong === 0 ? 0 : 1;
@@ -20,7 +20,7 @@ one after the other, and become one agent.
 |---|---|
 | ${cases} | ${wrong} |
 
-Made by \`node test/prove/push-faults.ts\`. With every \`npm test\` each fault meets two of the kinds, and those that strike
+Made by \`node test/prove/push-faults.ts\`. With every \`npm run prove -- --quick\` each fault meets two of the kinds, and those that strike
 after the commit two codes of one agent (${FILES.join(', ')}).`,
     {
       run: 'every fault on every kind of push, and on two codes of one agent',

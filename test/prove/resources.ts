@@ -113,7 +113,7 @@ schedule would; the storm goes on until everything is done, and for ${leastBlows
 ${storms.map(stormRow).join('\n')}
 
 Made by \`node test/prove/resources.ts ${times} ${diskTimes} ${longestLock} ${leastBlows}\`. Samples of it run with every \`npm run prove -- --quick\`
-(test/prove-quick/resources.test.ts, test/conformance/sqlite-engine.test.ts, test/conformance/postgres-sessions.test.ts).
+(test/prove-quick/resources.test.ts, test/conformance/sqlite-engine.test.ts, test/long/postgres-sessions.test.ts).
 `;
 
 const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);

@@ -104,7 +104,7 @@ if (wrong === 0)
 - A regular expression is tried with texts that are made from itself: a text for the part before each repetition, one for
   the repeated part, and both again and again, for 16,000 characters, and up to 256,000 where that took time. Slow
   expressions that are planted are found
-  (test/conformance/regular-expressions.test.ts).
+  (test/long/regular-expressions.test.ts).
 - Every command that the program has was run at the most talkative log level, with \`--json\` and without: ${commands.length} commands.
   Passwords, tokens, keys and addresses that hold them were planted in the configuration; the service returned a password and
   tokens in invalid records and in rejections. None of them is in an output, in a page or metric of the daemon,

@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import axe from 'axe-core';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -100,4 +101,17 @@ function watched(page: Page): OpenPage {
       await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
     },
   };
+}
+
+/** The violations of axe's rules on the page as it is: of all that are enabled by default, or only of the given ones. */
+export async function violations(page: Page, rules?: readonly string[]): Promise<string[]> {
+  // Injected by the debugger, because the policy of the page allows no script. It stays loaded from view to view.
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(`${axe.source}; undefined`);
+  const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) };
+  const result = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as {
+    violations: { id: string; nodes: { target: string[]; failureSummary: string }[] }[];
+  };
+  return result.violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.target} ${node.failureSummary}`).join('; ')}`,
+  );
 }

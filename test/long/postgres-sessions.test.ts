@@ -10,10 +10,10 @@ import { postgresError } from '../../src/warehouse/engines/postgres/errors.ts';
 import { lockForWrite } from '../../src/warehouse/engines/postgres/locks.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
+import { admin, failureOf, metadata, open, url, useDatabase, vehicles } from '../conformance/postgres-place.ts';
 import { rowsOf } from '../support/engines.ts';
 import { startOwnPostgres } from '../support/postgres.ts';
 import { silentNetworkTo } from '../support/silent-network.ts';
-import { admin, failureOf, metadata, open, url, useDatabase, vehicles } from './postgres-place.ts';
 
 useDatabase();
 

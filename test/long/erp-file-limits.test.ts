@@ -12,8 +12,6 @@ import { type ReadingLimits, readFileInLimits } from '../../src/erp/files/drop-f
 import { csvTable } from '../../src/erp/formats/csv-table.ts';
 import type { Reading } from '../../src/erp/items/item.ts';
 import { prepareMapping } from '../../src/erp/rows/mapping.ts';
-import { readApart } from '../support/large-feed.ts';
-import { turnsDuring } from '../support/turns.ts';
 import {
   clock,
   codesOf,
@@ -27,9 +25,11 @@ import {
   resultIn,
   take,
   useDropFolder,
-} from './drop-folder.ts';
-import { drain, ZONE } from './erp-benches.ts';
-import { workbookOf } from './erp-workbook.ts';
+} from '../conformance/drop-folder.ts';
+import { drain, ZONE } from '../conformance/erp-benches.ts';
+import { workbookOf } from '../conformance/erp-workbook.ts';
+import { readApart } from '../support/large-feed.ts';
+import { turnsDuring } from '../support/turns.ts';
 
 useDropFolder();
 

@@ -21,9 +21,9 @@ import {
   resultIn,
   take,
   useDropFolder,
-} from './drop-folder.ts';
-import { contextFor, drain } from './erp-benches.ts';
-import { workbook } from './erp-workbook.ts';
+} from '../conformance/drop-folder.ts';
+import { contextFor, drain } from '../conformance/erp-benches.ts';
+import { workbook } from '../conformance/erp-workbook.ts';
 
 useDropFolder();
 
