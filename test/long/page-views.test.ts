@@ -30,7 +30,7 @@ const VIEWS: Record<string, { hash: string; en: RegExp; pt: RegExp }> = {
   run: {
     hash: 'runs/f00d',
     en: /The folder of the ERP cannot be written[\s\S]*Counts/,
-    pt: /The folder of the ERP cannot be written[\s\S]*Contagens/,
+    pt: /O ERP não responde[\s\S]*The folder of the ERP cannot be written[\s\S]*Contagens/,
   },
   plans: {
     hash: 'plans',

@@ -4,6 +4,8 @@ import { extname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadJobs } from '../../src/app/app.ts';
 import { EVENT_CATEGORIES, ROUTE_PLAN_STATUSES, ROUTE_POINT_STATUSES } from '../../src/core/code-lists.ts';
+import { FAULT_TABLE, STATUS_TABLE } from '../../src/fleet/transport/status-table.ts';
+import { TOO_MANY } from '../../src/sync/pull/plan/slice-scale.ts';
 import { ATTENTION_REASONS } from '../../src/sync/push/attention.ts';
 import { OUTBOX_STATES } from '../../src/warehouse/outbox/entry.ts';
 import { dictionary } from '../../src/warehouse/schema/dictionary.ts';
@@ -15,6 +17,7 @@ type Catalogue = Record<string, string | { one: string; other: string }>;
 const { en } = (await import(`${FOLDER}/texts/en.js`)) as { en: Catalogue };
 const { pt } = (await import(`${FOLDER}/texts/pt.js`)) as { pt: Catalogue };
 const { ptMeanings } = (await import(`${FOLDER}/texts/meanings.js`)) as { ptMeanings: Record<string, string> };
+const { ptErrors } = (await import(`${FOLDER}/texts/errors.js`)) as { ptErrors: Record<string, string[]> };
 
 const files = (folder: string, extension: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -67,6 +70,16 @@ describe('the texts of the page', () => {
   it('say in Portuguese what every job does and every table and view holds', async () => {
     const named = [...(await loadJobs()), ...dictionary()].map(({ name }) => name);
     expect(Object.keys(ptMeanings).toSorted()).toEqual(named.toSorted());
+  });
+
+  it('say in Portuguese what every error code of a run means, and what to do', () => {
+    const parts = ['core', 'erp', 'fleet', 'sync', 'warehouse'].flatMap((part) => files(join(SOURCE, part), '.ts'));
+    const written = [...parts.join('\n').matchAll(/\bcode: '([a-z_]+)'/g)].map(([, code = '']) => code);
+    const tables = [...Object.values(STATUS_TABLE), ...Object.values(FAULT_TABLE)].map(({ code }) => code);
+    // The first is zod's, the other a line of the log.
+    const others = ['custom', 'clock_apart'];
+    const codes = new Set([...written, ...tables, TOO_MANY].filter((code) => !others.includes(code)));
+    expect([...codes].filter((code) => !(code in ptErrors))).toEqual([]);
   });
 
   it('translate only sentences that the daemon says', () => {

@@ -28,11 +28,13 @@ export async function overview({ document, readAt, unknownSince }: StatusFacts, 
 async function overviewJob(status: JobStatus, { engine, jobs }: OverviewDependencies) {
   const job = jobs.find(({ name }) => name === status.name);
   const runs = await latestRuns(engine, status.name, RECENT_RUNS);
+  const last = runs.find(({ run_id }) => run_id === status.last_run?.run_id);
   return {
     ...status,
     meaning: job?.meaning ?? '',
     tables: (job?.tables ?? []).map(({ name }) => name),
-    hint: runs.find(({ run_id }) => run_id === status.last_run?.run_id)?.error_hint ?? null,
+    error_code: last?.error_code ?? null,
+    hint: last?.error_hint ?? null,
     // Oldest first.
     recent: runs.map(recentRun).toReversed(),
   };

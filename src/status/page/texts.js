@@ -1,6 +1,7 @@
 // @ts-check
 // The texts of the page in the language of the reader: one catalogue for each language, with the same keys.
 import { en } from './texts/en.js';
+import { ptErrors, ptNeedPerson } from './texts/errors.js';
 import { ptMeanings } from './texts/meanings.js';
 import { pt } from './texts/pt.js';
 
@@ -79,6 +80,16 @@ export const word = (group, code, values) => {
 /** What a job does or a table holds; the server says it in English. */
 export const meaningOf = (/** @type {{name: string, meaning: string}} */ { name, meaning }) =>
   language === 'pt' ? ptMeanings[name] : meaning;
+
+/**
+ * What the error code of a run means, and what to do. Only in Portuguese: the server says it in English.
+ * @param {string | null} code
+ * @returns {readonly [what: string, todo: string] | undefined}
+ */
+export function errorMeaning(code) {
+  if (language === 'en' || code === null) return undefined;
+  return hasWord('todo', code) ? [`${ptNeedPerson} (${word('attention', code)}).`, word('todo', code)] : ptErrors[code];
+}
 
 /** Whether the catalogue has a word for a code. */
 export const hasWord = (/** @type {string} */ group, /** @type {string} */ code) => `${group}.${code}` in en;

@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { href } from '../address.js';
 import { html } from '../html.js';
-import { currentLanguage, hasWord, t, word } from '../texts.js';
+import { currentLanguage, errorMeaning, hasWord, t, word } from '../texts.js';
 import { clockWords, fullTime, toneOf } from '../words.js';
 import { usePage } from './page.js';
 
@@ -50,13 +50,23 @@ const LISTS = [
   [/quarantine list/, () => href('data')],
 ];
 
-/** What to try, with a link if a list of the page shows what the command does. */
-export function Hint({ children }) {
+/** What to try, in `words` if given, with a link if a list of the page shows what the command does. */
+export function Hint({ children, words = undefined }) {
   const [list] = LISTS.flatMap(([command, address]) => {
     const found = command.exec(children);
     return found === null ? [] : [address(found)];
   });
-  return html`<span class="hint"><${Said}>${children}<//>${list && html` <a href=${list}>${t('hint.list')}</a>`}</span>`;
+  return html`<span class="hint">${words ?? html`<${Said}>${children}<//>`}${list && html` <a href=${list}>${t('hint.list')}</a>`}</span>`;
+}
+
+/** The error of a run and what to try. In Portuguese the meaning of its code is first, then the English words. */
+export function RunError({ code, error, hint }) {
+  const [what, todo] = errorMeaning(code) ?? [];
+  const lang = currentLanguage() === 'en' ? undefined : 'en';
+  const inEnglish = (/** @type {string} */ own) => html`<span class=${own} dir="auto" lang=${lang}>${error}</span>`;
+  return html`${what === undefined ? inEnglish('what') : html`<span class="what">${what}</span>`}
+    ${hint === null && todo === undefined ? null : html`${' '}<${Hint} words=${todo}>${hint ?? ''}<//>`}
+    ${what === undefined ? null : html`${' '}${inEnglish('faint')}`}`;
 }
 
 export const Faint = ({ children }) => html`<span class="faint">${children}</span>`;

@@ -5,8 +5,8 @@ import { href } from '../address.js';
 import { html } from '../html.js';
 import { useData, usePage } from '../parts/page.js';
 import { Strip } from '../parts/sparks.js';
-import { Empty, Facts, Hint, Loaded, Pill, Time } from '../parts/words.js';
-import { meaningOf, rich, t, word } from '../texts.js';
+import { Empty, Facts, Loaded, Pill, RunError, Time } from '../parts/words.js';
+import { errorMeaning, meaningOf, rich, t, word } from '../texts.js';
 import { count, dayAndTime, fullTime, span, toneOf } from '../words.js';
 import { Options } from './config.js';
 import { Durations, ItemsLink, JobButtons, LastRun, RowsWritten } from './overview.js';
@@ -44,7 +44,7 @@ function Job({ job, status }) {
       job.last_run?.error == null
         ? null
         : html`<section class="banner ${toneOf(job.last_run.status)}" aria-label=${t('column.error')}>
-      <strong dir="auto">${job.last_run.error}</strong>${job.hint === null ? null : html` <${Hint}>${job.hint}<//>`}</section>`
+      <${RunError} code=${job.error_code} error=${job.last_run.error} hint=${job.hint} /></section>`
     }
     <${Facts} facts=${[
       [t('job.failingSince'), job.failing_since && html`<${Time} at=${job.failing_since} />`],
@@ -100,7 +100,7 @@ function incidentText(job, { version, timezone }) {
   const lines = [
     [t('column.job'), `${job.name}: ${word('health', job.enabled ? job.health : 'disabled')}`],
     [t('column.error'), last?.error],
-    [t('incident.hint'), job.hint],
+    [t('incident.hint'), errorMeaning(job.error_code)?.[1] ?? job.hint],
     [t('column.lastRun'), last && `${last.run_id}, ${word('state', last.status)}, ${time(last.started_at)}`],
     [t('job.failingSince'), job.failing_since && time(job.failing_since)],
     [t('job.inARow'), job.failing_since && job.failures_in_a_row],

@@ -6,7 +6,7 @@ import { ActionButton } from '../parts/action.js';
 import { usePage } from '../parts/page.js';
 import { BarSpark, LineSpark } from '../parts/sparks.js';
 import { Table } from '../parts/table.js';
-import { Card, Faint, Foreign, Hint, Pill, Said, Time } from '../parts/words.js';
+import { Card, Faint, Foreign, Pill, RunError, Said, Time } from '../parts/words.js';
 import { linesOf } from '../reasons.js';
 import { hasWord, meaningOf, rich, t, word } from '../texts.js';
 import { count, runSeconds, shortCount, span, toneOf } from '../words.js';
@@ -136,8 +136,7 @@ export const pushedKind = (/** @type {string} */ job) => job.slice('push-'.lengt
 function LastError({ job }) {
   const { last_run: last, failing_since: since, last_success_at: success } = job;
   return html`<p class="trouble ${toneOf(last.status)}">
-    <${Foreign}>${last.error}<//>
-    ${job.hint === null ? null : html`${' '}<${Hint}>${job.hint}<//>`}
+    <${RunError} code=${job.error_code} error=${last.error} hint=${job.hint} />
     ${
       since === null || job.failures_in_a_row === 0
         ? null

@@ -5,8 +5,8 @@ import { html } from '../html.js';
 import { useData, usePage } from '../parts/page.js';
 import { Strip } from '../parts/sparks.js';
 import { Pager, Table } from '../parts/table.js';
-import { Choice, Empty, Facts, Foreign, Hint, Loaded, Pill, Time } from '../parts/words.js';
-import { t, word } from '../texts.js';
+import { Choice, Empty, Facts, Foreign, Loaded, Pill, RunError, Time } from '../parts/words.js';
+import { errorMeaning, t, word } from '../texts.js';
 import { clockTime, count, dayAndTime, exactTime, fullTime, runSeconds, span, toneOf } from '../words.js';
 import { pushedKind } from './overview.js';
 
@@ -56,7 +56,7 @@ const row = (run) => ({
     count(run.records),
     count(run.inserted + run.updated),
     count(run.sent),
-    run.error === null ? null : html`<${Foreign}>${run.error}<//>`,
+    run.error === null ? null : (errorMeaning(run.error_code)?.[0] ?? html`<${Foreign}>${run.error}<//>`),
   ],
 });
 
@@ -141,8 +141,7 @@ const RunStory = ({ run }) => html`
     run.error === null
       ? null
       : html`<section class="banner ${toneOf(run.status)}" aria-label=${t('column.error')}>
-          <strong dir="auto">${run.error}</strong>
-          ${run.error_hint === null ? null : html` <${Hint}>${run.error_hint}<//>`}
+          <${RunError} code=${run.error_code} error=${run.error} hint=${run.error_hint} />
           ${run.error_code === null ? null : html`<code>${run.error_code}</code>`}</section>`
   }
   ${run.job.startsWith('push-') && run.rejected > 0 ? html`<${RejectedLinks} job=${run.job} />` : null}
