@@ -6,7 +6,7 @@ import knex, { type Knex } from 'knex';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { tablesText } from '../../src/cli/output/config-text.ts';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
-import { type ErpSource, type ItemOutcome, NotifiedInPart } from '../../src/erp/source.ts';
+import { type ErpSource, type ItemOutcome, NotifiedInPart, type StopOutcome } from '../../src/erp/source.ts';
 import { type FeedSettings, openSource } from '../../src/erp/sources.ts';
 import { hasMariadb, sharedMariadb } from '../support/mariadb.ts';
 import { contextFor, drain, NOW } from './erp-benches.ts';
@@ -27,6 +27,16 @@ const outcome = (externalCode: string, state: ItemOutcome['state'] = 'confirmed'
   remoteId: 7,
   message: null,
 });
+
+const STOP: StopOutcome = {
+  planExternalCode: '1',
+  planPeriodStart: null,
+  pointExternalCode: 'A',
+  status: 'C',
+  executedAt: null,
+  reason: null,
+  pictures: [],
+};
 
 describe.skipIf(!hasMariadb)('sql on MariaDB', () => {
   const clock = createManualClock(NOW);
@@ -217,5 +227,15 @@ describe.skipIf(!hasMariadb)('sql on MariaDB', () => {
     ]);
     expect(await states()).toEqual(['confirmed', 'confirmed', null]);
     await open({ acknowledge: ACKNOWLEDGE, acknowledgeMayChangeNothing: true }).acknowledge([outcome('9')]);
+  });
+
+  test('tries its statements without a trace, unless a table would keep their changes', async () => {
+    const tried = () => open({ acknowledge: ACKNOWLEDGE }).tryStatements?.(outcome('1'), STOP);
+    expect(await tried()).toEqual([{ statement: 'acknowledge', rows: 1 }]);
+    expect(await states()).toEqual([null, null, null]);
+    const procedure = open({ acknowledge: 'call confirm(:external_code)' }).tryStatements?.(outcome('1'), STOP);
+    await expect(procedure).rejects.toThrow('unless they are insert, update or delete');
+    await erp.raw('create table audit (number bigint) engine = myisam');
+    await expect(tried()).rejects.toThrow(/tables without transactions, such as \w+\.audit/);
   });
 });

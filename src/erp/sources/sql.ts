@@ -137,26 +137,40 @@ async function runPastDeadlocks(session: Session, statement: string, bindings: B
   }
 }
 
-/** Databases in which a transaction takes back every statement. MySQL has tables without transactions. */
-const ROLLED_BACK: readonly string[] = ['pg', 'sqlite3'];
+/** What begins a transaction in which a statement is tried, and a query of a table that would keep its changes. */
+const TRIALS: Readonly<Record<string, { begin: string; keeping?: string }>> = {
+  pg: { begin: 'begin' },
+  sqlite3: { begin: 'begin' },
+  // Its prepared statements cannot begin a transaction, and some of its engines have none.
+  mysql2: {
+    begin: 'set autocommit = 0',
+    keeping: `select concat(table_schema, '.', table_name) from information_schema.tables where table_type = 'BASE TABLE'
+      and table_schema not in ('mysql', 'information_schema', 'performance_schema', 'sys')
+      and engine in (select engine from information_schema.engines where coalesce(transactions, 'NO') <> 'YES') limit 1`,
+  },
+};
 
 async function tryEach(
   database: Database,
   settings: SqlSettings,
   bindings: Readonly<Record<'acknowledge' | 'return', Bindings>>,
 ): Promise<{ statement: string; rows: number | null }[]> {
-  if (!ROLLED_BACK.includes(settings.client))
-    throw new Fatal(`Statements cannot be tried safely with the client ${settings.client}`, {
-      code: 'usage',
-      hint: `Only ${ROLLED_BACK.join(' and ')} take back every statement; try them on a copy of the database instead.`,
-    });
+  const trial = TRIALS[settings.client];
+  if (trial === undefined) throw unsafeTrial(`with the client ${settings.client}`);
+  if (trial.keeping !== undefined) {
+    const table = await firstCell(database, trial.keeping);
+    if (table !== undefined) throw unsafeTrial(`while there are tables without transactions, such as ${table}`);
+    // A procedure can commit.
+    const isPlain = [settings.acknowledge, settings.return].every((each = 'update') => countsRows(each));
+    if (!isPlain) throw unsafeTrial('unless they are insert, update or delete');
+  }
   const tried: { statement: string; rows: number | null }[] = [];
   for (const setting of ['acknowledge', 'return'] as const) {
     const statement = settings[setting];
     if (statement === undefined) continue;
     const session = await database.open();
     try {
-      await session.run('begin', {});
+      await session.run(trial.begin, {});
       tried.push({ statement: setting, rows: (await session.run(statement, bindings[setting])) ?? null });
     } catch (error) {
       throw sqlFailure(error, setting);
@@ -167,6 +181,25 @@ async function tryEach(
     }
   }
   return tried;
+}
+
+const unsafeTrial = (why: string): Fatal =>
+  new Fatal(`Statements cannot be tried safely ${why}`, {
+    code: 'usage',
+    hint: 'Their changes might stay in the ERP; try them on a copy of the database instead.',
+  });
+
+async function firstCell(database: Database, query: string): Promise<unknown> {
+  const session = await database.open();
+  try {
+    const rows = [];
+    for await (const batch of (await session.query(query)).batches) rows.push(...batch);
+    return rows[0]?.[0];
+  } catch (error) {
+    throw sqlFailure(error, 'query');
+  } finally {
+    await session.end();
+  }
 }
 
 /** Databases that explain a statement without running it, and store nothing for it. */
