@@ -15,6 +15,8 @@ function temporaryFolder(): Record<string, string> {
   }
 }
 
+/** How long a test waits for a server or a browser. */
+const polling = { poll: { timeout: 15_000 } };
 const globalSetup = ['test/support/shared-postgres.ts', 'test/support/shared-mariadb.ts'];
 
 // Before the servers of the tests are started: theirs is a temporary folder too.
@@ -37,13 +39,19 @@ export default defineConfig({
           globalSetup,
           isolate: false,
           retry: 1,
-          expect: { poll: { timeout: 15_000 } },
+          expect: polling,
         },
       },
       // `npm run prove -- --quick`: samples of the long proofs, and the tests that take longer than ten seconds.
       {
         extends: true,
-        test: { name: 'prove-quick', include: ['test/{prove-quick,long}/*.test.ts'], globalSetup, retry: 1 },
+        test: {
+          name: 'prove-quick',
+          include: ['test/{prove-quick,long}/*.test.ts'],
+          globalSetup,
+          retry: 1,
+          expect: polling,
+        },
       },
       // `npm run bench -- --check`: samples of the benchmarks, which count the CPU time of their own PostgreSQL.
       {
