@@ -7,6 +7,7 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
+import { measuredCommit } from '../support/measured-commit.ts';
 import { refuse } from '../support/refuse.ts';
 import { runSamples } from '../support/run-samples.ts';
 import { makeBenchPlace } from './bench-place.ts';
@@ -52,6 +53,7 @@ if (stranger !== undefined)
 /** Threads that wanted to run in the last minute; more than cores means that others were measured too. */
 const load = (): string => (loadavg()[0] ?? 0).toFixed(1);
 const before = load();
+const commit = measuredCommit();
 const sections: Section[] = [];
 for (const name of words.length === 0 ? Object.keys(PARTS) : words) {
   const section = await PARTS[name]?.();
@@ -68,7 +70,7 @@ function writePage(): void {
     resolve(DOCS, 'performance.md'),
     `# Performance
 
-Written by \`npm run bench\`, the last section by hand. One run, one machine (${cpus().length} cores, load ${before} before and ${load()} after), the service
+Written by \`npm run bench\`, the last section by hand. One run of commit ${commit}, one machine (${cpus().length} cores, load ${before} before and ${load()} after), the service
 as a process beside it; the ratios are the figures, the rates depend on the machine. The CPU seconds are of all threads of
 the measured process, without the service's and the database server's.
 Every test run measures small forms of these ratios, most by CPU time: a pull beside the script, beside parsing and again, the

@@ -11,6 +11,7 @@ import { cpus } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import PQueue from 'p-queue';
+import { measuredCommit } from '../support/measured-commit.ts';
 import { refuse } from '../support/refuse.ts';
 import { sayWhenRun, writeSection } from '../support/reliability-page.ts';
 import { runProof } from '../support/run-proof.ts';
@@ -86,6 +87,7 @@ async function proveTogether(some: readonly string[], concurrency: number): Prom
 }
 
 const began = Date.now();
+const commit = measuredCommit();
 const ended = await proveTogether(
   names.filter((name) => !APART.flat().includes(name)),
   AT_ONCE,
@@ -103,10 +105,12 @@ if (chosen.length === 0) {
     failed.length === 0
       ? 'None failed. All sections'
       : `Failed, and still with an older section: ${failed.join(', ')}. The other sections`;
-  sayWhenRun(`${which} are from one run of \`npm run prove\`, on ${new Date(began).toISOString().slice(0, 10)}: ${Math.round((Date.now() - began) / 60_000)} minutes on a
+  sayWhenRun(`${which} are from one run of \`npm run prove\` on commit ${commit}, on ${new Date(began).toISOString().slice(0, 10)}: ${Math.round((Date.now() - began) / 60_000)} minutes on a
 machine with ${cpus().length} cores, ${AT_ONCE} proofs at a time, then ${APART.map((row) => row.join(' beside ')).join(', then ')}. Minutes of each: ${times.join(', ')}.`);
 } else if (failed.length === 0) {
-  sayWhenRun(`Since the last whole run, by itself: ${[...names, ...own].join(' ')}.`, { isAdded: true });
+  sayWhenRun(`Since the last whole run, by itself: ${[...names, ...own].join(' ')}, on commit ${commit}.`, {
+    isAdded: true,
+  });
 }
 process.stdout.write(failed.length === 0 ? 'All held.\n' : `Failed: ${failed.join(', ')}\n`);
 
