@@ -39,14 +39,16 @@ export function sharedMariadb(): Promise<Mariadb> {
   return running;
 }
 
-export async function startMariadb(): Promise<OwnMariadb & { port: number }> {
+/** `zone` is that of the machine of the server, whose sessions then have it too. */
+export async function startMariadb(zone?: string): Promise<OwnMariadb & { port: number }> {
   const folder = mkdtempSync(join(tmpdir(), 'roadbook-mariadb-'));
   const user = process.getuid?.() === 0 ? ['--user=root'] : [];
   const files = ['--no-defaults', `--datadir=${join(folder, 'data')}`, ...user];
   const install = [...files, '--auth-root-authentication-method=normal', '--skip-test-db', '--innodb-log-file-size=8M'];
   await promisify(execFile)('mariadb-install-db', install);
   const port = await freePort();
-  const start = (): Promise<ChildProcess> => run([...files, `--socket=${join(folder, 'socket')}`, `--port=${port}`]);
+  const start = (): Promise<ChildProcess> =>
+    run([...files, `--socket=${join(folder, 'socket')}`, `--port=${port}`], zone);
   let server = await start();
   const end = async (): Promise<void> => {
     const ended = new Promise((resolve) => server.once('exit', resolve));
@@ -70,15 +72,18 @@ export async function startMariadb(): Promise<OwnMariadb & { port: number }> {
 
 const FLAGS = [
   '--bind-address=127.0.0.1',
-  '--default-time-zone=+05:00',
   '--innodb-flush-log-at-trx-commit=0',
   '--innodb-log-file-size=8M',
   '--innodb-buffer-pool-size=32M',
   '--character-set-server=utf8mb4',
 ];
 
-async function run(options: readonly string[]): Promise<ChildProcess> {
-  const server = spawn(SERVER ?? '', [...options, ...FLAGS], { stdio: ['ignore', 'ignore', 'pipe'] });
+async function run(options: readonly string[], zone?: string): Promise<ChildProcess> {
+  const clock = `--default-time-zone=${zone === undefined ? '+05:00' : 'SYSTEM'}`;
+  const server = spawn(SERVER ?? '', [...options, ...FLAGS, clock], {
+    env: { ...process.env, ...(zone && { TZ: zone }) },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   await new Promise<void>((resolve, reject) => {
     let said = '';
     server.stderr.on('data', (text) => {

@@ -95,11 +95,11 @@ describe('a value of a driver', () => {
   });
 
   it.each([
-    [{ name: '+05:00', system: 'UTC', minutes: 300 }, '+05:00'],
-    [{ name: 'SYSTEM', system: 'UTC', minutes: 0 }, 'UTC'],
-    [{ name: 'Europe/Berlin', system: 'UTC', minutes: 60 }, 'Europe/Berlin'],
-    [{ name: 'SYSTEM', system: '-03', minutes: -180 }, 'America/Sao_Paulo'],
-    [{ name: 'SYSTEM', system: 'CET', minutes: 60 }, undefined],
+    [{ name: '+05:00', system: 'UTC', minutes: '300' }, '+05:00'],
+    [{ name: 'SYSTEM', system: 'UTC', minutes: '0' }, 'UTC'],
+    [{ name: 'Europe/Berlin', system: 'UTC', minutes: '60' }, 'Europe/Berlin'],
+    [{ name: 'SYSTEM', system: '-03', minutes: '-180' }, 'America/Sao_Paulo'],
+    [{ name: 'SYSTEM', system: 'CET', minutes: '60' }, undefined],
   ])('of MySQL, a TIMESTAMP, is read in the zone of the session: %o', (session, zone) => {
     expect(sessionZone(session, 'America/Sao_Paulo')).toBe(zone);
   });

@@ -8,7 +8,7 @@ import { parseJson } from '../../src/erp/formats/json-text.ts';
 import { decodeText } from '../../src/erp/formats/text-decoding.ts';
 import { contentHash } from '../../src/erp/items/canonical-form.ts';
 import { itemOf, type Reading } from '../../src/erp/items/item.ts';
-import { localDay, momentMs, zonedMoment } from '../../src/erp/items/moments.ts';
+import { isRepeated, localDay, momentMs, zonedMoment } from '../../src/erp/items/moments.ts';
 import { samplePlans } from '../../src/erp/items/sample-plans.ts';
 import { validateItem } from '../../src/erp/items/schemas.ts';
 import { columnMatcher } from '../../src/erp/rows/flat-columns.ts';
@@ -34,6 +34,18 @@ describe('date-times', () => {
     '%j is rejected',
     (text) => expect(zonedMoment(text, 'UTC')).toBeUndefined(),
   );
+
+  test('a time that the clocks skip is rejected with that reason; of one that they repeat the earlier is meant', () => {
+    const zone = 'America/New_York';
+    expect(zonedMoment('2027-03-14T02:30', zone)).toBeUndefined();
+    const data = { date_time_start: '2027-03-14T02:30' };
+    expect(validateItem('route_plans', { data })).toContainEqual(
+      expect.stringContaining('date_time_start: is a time that the clocks'),
+    );
+    expect(zonedMoment('2026-11-01T01:30', zone)).toBe('2026-11-01T01:30:00-04:00');
+    expect([isRepeated('2026-11-01 01:30:00', zone), isRepeated('2026-11-01 02:30:00', zone)]).toEqual([true, false]);
+    expect(isRepeated('2027-03-14 02:30:00', zone)).toBe(false);
+  });
 
   test.each(['1969-12-31T23:59:59Z', '2200-01-01T00:00:00Z', '9999-12-31T23:59:59-03:00'])(
     '%s is of an unusual year and rejected',

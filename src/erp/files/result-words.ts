@@ -30,6 +30,10 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
     'não é uma data e hora entre $1 e $2, como 18/11/2026 08:00 ou $3',
   ],
   [
+    /is a time that the clocks of the time zone skip on that day; add its offset, as in (\S+)/,
+    'é uma hora que o relógio pula nesse dia (horário de verão); acrescente o fuso, como em $1',
+  ],
+  [
     /may be day\/month or month\/day; set (`[^`]{0,40}`) or (`[^`]{0,40}`) of the feed/,
     'pode ser dia/mês ou mês/dia; configure $1 ou $2',
   ],

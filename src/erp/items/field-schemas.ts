@@ -6,7 +6,7 @@ import { isJsonObject } from '../../core/glossary.ts';
 import { isCpf } from '../../core/text/redaction.ts';
 import { isStorable, isStorableJson } from '../../core/text/storable-text.ts';
 import type { FieldTable, FieldType } from './fields.ts';
-import { FIRST_YEAR, LAST_YEAR, momentMs } from './moments.ts';
+import { FIRST_YEAR, isUsualYear, isWallTime, LAST_YEAR, momentMs } from './moments.ts';
 import { PLATE, POINT_TYPE_NAMES } from './value-forms.ts';
 
 export const UNSTORABLE = 'contains a NUL or half a character, which databases cannot store';
@@ -41,6 +41,16 @@ const isListOf = (isValid: (value: unknown) => boolean) => (value: unknown) =>
   Array.isArray(value) && value.every(isValid);
 
 const MOMENT = `is not an ISO 8601 date-time of the years ${FIRST_YEAR} to ${LAST_YEAR}, such as 2026-05-18T08:00 or 2026-05-18T08:00:00-03:00`;
+/** Of a date-time that has no zone although it was to get one. */
+const SKIPPED =
+  'is a time that the clocks of the time zone skip on that day; add its offset, as in 2026-05-18T08:00:00-03:00';
+const moment = z.custom((value) => momentMs(value) !== undefined, {
+  error: ({ input }) => {
+    if (input === undefined || input === null) return 'is required';
+    return isWallTime(input) && isUsualYear(input as string) ? SKIPPED : MOMENT;
+  },
+  abort: false,
+});
 const CATEGORIES = POINT_OF_INTEREST_CATEGORIES.map(({ id }) => id);
 
 const SCHEMAS: Readonly<Record<FieldType, z.ZodType>> = {
@@ -50,7 +60,7 @@ const SCHEMAS: Readonly<Record<FieldType, z.ZodType>> = {
   count: value(isCount, 'is not a whole number from 0'),
   seconds: value(isCount, 'is not a whole number of seconds from 0'),
   boolean: z.boolean(wrong('is neither true nor false')),
-  moment: value((value) => momentMs(value) !== undefined, MOMENT),
+  moment,
   latitude: within(90),
   longitude: within(180),
   point_type: z.enum(POINT_TYPE_NAMES, wrong(`is not one of ${POINT_TYPE_NAMES.join(', ')}`)),

@@ -7,7 +7,10 @@ export const DATE_TIME = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d(?:[.,]\d+)?)?
 const USUAL =
   /^(\d{4})-(\d\d)-(\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
-/** The date-time with a zone, or undefined if `text` is no date-time. An existing zone is kept. */
+/**
+ * The date-time with a zone, or undefined if `text` is no date-time, or one that the clocks skip. An existing zone is kept.
+ * Of a time that the clocks repeat it is the earlier one.
+ */
 export function zonedMoment(text: string, zone: string): string | undefined {
   const parts = DATE_TIME.exec(text.trim());
   if (parts === null) return undefined;
@@ -15,7 +18,9 @@ export function zonedMoment(text: string, zone: string): string | undefined {
   const local = `${date}T${time}${seconds.replace(',', '.')}`;
   try {
     if (offset === undefined) {
-      return Temporal.PlainDateTime.from(local).toZonedDateTime(zone).toString({ timeZoneName: 'never' });
+      const wall = Temporal.PlainDateTime.from(local);
+      const zoned = wall.toZonedDateTime(zone);
+      return zoned.toPlainDateTime().equals(wall) ? zoned.toString({ timeZoneName: 'never' }) : undefined;
     }
     const usual = `${local}${fullOffset(offset)}`;
     return momentMs(usual) === undefined ? undefined : usual;
@@ -23,6 +28,21 @@ export function zonedMoment(text: string, zone: string): string | undefined {
     return undefined;
   }
 }
+
+/** Whether `text` has no zone and the clocks of `zone` show it twice. */
+export function isRepeated(text: string, zone: string): boolean {
+  const wall = Temporal.PlainDateTime.from(text);
+  const [earlier, later] = (['earlier', 'later'] as const).map((disambiguation) =>
+    wall.toZonedDateTime(zone, { disambiguation }),
+  );
+  return earlier?.toPlainDateTime().equals(wall) === true && !earlier.equals(later as Temporal.ZonedDateTime);
+}
+
+/** Whether `value` is a date-time without a zone: in a feed's zone, one that its clocks skip. */
+export const isWallTime = (value: unknown): boolean =>
+  typeof value === 'string' &&
+  DATE_TIME.exec(value.trim())?.[4] === undefined &&
+  zonedMoment(value, 'UTC') !== undefined;
 
 function fullOffset(offset: string): string {
   if (/^z$/i.test(offset)) return 'Z';

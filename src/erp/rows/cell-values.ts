@@ -8,15 +8,20 @@ import { coordinate, type ValueFormats, type Written, writtenMoment, writtenNumb
 
 export type CellReading = { value: Json } | { issue: string };
 
-/** Stands for a cell whose value the source cannot determine. */
+/** Stands for a cell whose value the source cannot determine; `text` is what it shows. */
 class UnreadableCell {
   readonly issue: string;
-  constructor(issue: string) {
+  readonly #text: string;
+  constructor(issue: string, text: string) {
     this.issue = issue;
+    this.#text = text;
+  }
+  toString(): string {
+    return this.#text;
   }
 }
 
-export const unreadableCell = (issue: string): object => new UnreadableCell(issue);
+export const unreadableCell = (issue: string, text = ''): object => new UnreadableCell(issue, text);
 
 const INEXACT = 'has more digits than can be read exactly; select it as text';
 

@@ -2,7 +2,7 @@
 // zone of the session; it is read in that zone, and the session is left alone: `now()` in the query of a feed depends on it.
 import type { Knex } from 'knex';
 import { Temporal } from 'temporal-polyfill';
-import { zonedMoment } from '../items/moments.ts';
+import { isRepeated, zonedMoment } from '../items/moments.ts';
 import { unreadableCell } from '../rows/cell-values.ts';
 import { batchesOf, type Connection, type SqlClient, type SqlResult } from './client.ts';
 
@@ -21,11 +21,15 @@ const SESSION_ZONE = `select @@session.time_zone as name, @@system_time_zone as 
 
 const DATABASE_COLLATION = 'select @@character_set_database as charset, @@collation_database as collation';
 
+const UNKNOWN_ZONE = 'is a TIMESTAMP, and the zone of the database session is not known; set its time_zone';
+const REPEATED =
+  'is a TIMESTAMP in an hour that the clocks of the database repeat; set time_zone of its session to an offset';
+
 interface SessionZone {
   name: string;
   system: string;
-  /** Offset from UTC at present. */
-  minutes: number;
+  /** Offset from UTC at present; the driver returns large integers as text. */
+  minutes: string;
 }
 
 export const mysql: SqlClient = {
@@ -93,7 +97,7 @@ export function sessionZone({ name, system, minutes }: SessionZone, configured: 
   if (zone === 'UTC' || /^[+-]\d\d:\d\d$/.test(zone) || zone.includes('/')) return zone;
   // The machine of the server is set to a zone that it names as in `-03` or `CET`.
   const offset = Temporal.Now.zonedDateTimeISO(configured).offsetNanoseconds / 60e9;
-  return offset === minutes ? configured : undefined;
+  return offset === Number(minutes) ? configured : undefined;
 }
 
 function readerOf(type: number, zone: string | undefined): ((cell: Cell) => unknown) | undefined {
@@ -102,8 +106,7 @@ function readerOf(type: number, zone: string | undefined): ((cell: Cell) => unkn
   return (cell) => {
     if (typeof cell !== 'string') return cell;
     const moment = zone === undefined ? undefined : zonedMoment(cell, zone);
-    return (
-      moment ?? unreadableCell('is a TIMESTAMP, and the zone of the database session is not known; set its time_zone')
-    );
+    if (zone === undefined || moment === undefined) return unreadableCell(UNKNOWN_ZONE, cell);
+    return isRepeated(cell, zone) ? unreadableCell(REPEATED, cell) : moment;
   };
 }
