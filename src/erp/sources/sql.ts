@@ -137,15 +137,14 @@ async function runPastDeadlocks(session: Session, statement: string, bindings: B
   }
 }
 
-/** What begins a transaction in which a statement is tried, and a query of a table that would keep its changes. */
+/** What begins a transaction in which a statement is tried, and a query of a table of the ERP that would keep its changes. */
 const TRIALS: Readonly<Record<string, { begin: string; keeping?: string }>> = {
   pg: { begin: 'begin' },
   sqlite3: { begin: 'begin' },
   // Its prepared statements cannot begin a transaction, and some of its engines have none.
   mysql2: {
     begin: 'set autocommit = 0',
-    keeping: `select concat(table_schema, '.', table_name) from information_schema.tables where table_type = 'BASE TABLE'
-      and table_schema not in ('mysql', 'information_schema', 'performance_schema', 'sys')
+    keeping: `select table_name from information_schema.tables where table_schema = database()
       and engine in (select engine from information_schema.engines where coalesce(transactions, 'NO') <> 'YES') limit 1`,
   },
 };
@@ -158,8 +157,8 @@ async function tryEach(
   const trial = TRIALS[settings.client];
   if (trial === undefined) throw unsafeTrial(`with the client ${settings.client}`);
   if (trial.keeping !== undefined) {
-    const table = await firstCell(database, trial.keeping);
-    if (table !== undefined) throw unsafeTrial(`while there are tables without transactions, such as ${table}`);
+    const [kept] = await tryQuery(database, trial.keeping);
+    if (kept !== undefined) throw unsafeTrial(`while there are tables without transactions, such as ${kept[0]}`);
     // A procedure can commit.
     const isPlain = [settings.acknowledge, settings.return].every((each = 'update') => countsRows(each));
     if (!isPlain) throw unsafeTrial('unless they are insert, update or delete');
@@ -172,8 +171,9 @@ async function tryEach(
     try {
       await session.run(trial.begin, {});
       tried.push({ statement: setting, rows: (await session.run(statement, bindings[setting])) ?? null });
+      if (trial.keeping !== undefined && (await leavesTraces(session))) throw tracesLeft(setting);
     } catch (error) {
-      throw sqlFailure(error, setting);
+      throw error instanceof Fatal ? error : sqlFailure(error, setting);
     } finally {
       // The end of the connection rolls back too.
       await session.run('rollback', {}).catch(() => undefined);
@@ -189,12 +189,31 @@ const unsafeTrial = (why: string): Fatal =>
     hint: 'Their changes might stay in the ERP; try them on a copy of the database instead.',
   });
 
-async function firstCell(database: Database, query: string): Promise<unknown> {
+/** MySQL's warning that changes of a table without transactions stay: of one that a trigger or a view hides. */
+const NOT_ROLLED_BACK = 1196;
+
+async function leavesTraces(session: Session): Promise<boolean> {
+  await rowsOf(session, 'rollback');
+  const warnings = await rowsOf(session, 'show warnings');
+  return warnings.some(([, code]) => Number(code) === NOT_ROLLED_BACK);
+}
+
+const tracesLeft = (setting: string): Fatal =>
+  new Fatal(`The database could not take back all changes of ${setting}`, {
+    code: 'usage',
+    hint: 'A trigger or view of the statement changes a table without transactions: look there for traces of this trial.',
+  });
+
+async function rowsOf(session: Session, query: string): Promise<(readonly unknown[])[]> {
+  const rows = [];
+  for await (const batch of (await session.query(query)).batches) rows.push(...batch);
+  return rows;
+}
+
+async function tryQuery(database: Database, query: string): Promise<(readonly unknown[])[]> {
   const session = await database.open();
   try {
-    const rows = [];
-    for await (const batch of (await session.query(query)).batches) rows.push(...batch);
-    return rows[0]?.[0];
+    return await rowsOf(session, query);
   } catch (error) {
     throw sqlFailure(error, 'query');
   } finally {
