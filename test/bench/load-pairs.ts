@@ -9,6 +9,7 @@ import type { Engine, Row } from '../../src/warehouse/engine.ts';
 import { postgres } from '../../src/warehouse/engines/postgres/engine.ts';
 import { sqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
 import { rowMapping } from '../../src/warehouse/load/row-mapping.ts';
+import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { recordColumns } from '../../src/warehouse/schema/table.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
@@ -52,6 +53,7 @@ export async function postgresPair(url: string): Promise<Pair> {
   const engine = await postgres.open({ url, schema: 'fleet' });
   const other = await postgres.open({ url, schema: 'bare' });
   for (const each of [engine, other]) await bringSchemaUpToDate(each);
+  await fillLocalTime(engine, 'America/Sao_Paulo', Date.now());
   // The months are there beforehand on both sides: a row of each is loaded and taken away again.
   const months = Array.from({ length: 50 }, (_, fortnight) => eventRow(fortnight * 40_000));
   for (const each of [engine, other]) {
@@ -112,6 +114,7 @@ export async function sqlitePair(): Promise<Pair> {
   const file = join(dir, 'bare.db');
   const other = await sqlite.open({ file });
   for (const each of [engine, other]) await bringSchemaUpToDate(each);
+  await fillLocalTime(engine, 'America/Sao_Paulo', Date.now());
   await other.close();
   const database = new sqlite3.Database(file);
   const run = (text: string, values: unknown[] = []): Promise<void> =>

@@ -10,6 +10,7 @@ import { createFleet } from '../../src/fleet/client.ts';
 import { localDispatcher } from '../../src/sync/dispatch/local.ts';
 import { runChain } from '../../src/sync/job-chain.ts';
 import { engines } from '../../src/warehouse/engines.ts';
+import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { createPrivacy, personalColumns } from '../../src/warehouse/privacy/privacy.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import type { Task } from './task.ts';
@@ -34,6 +35,8 @@ export async function prepareProduct(task: Task): Promise<Product> {
   const { engine: _name, ...settings } = task.settings;
   const engine = await kind.open(settings);
   await bringSchemaUpToDate(engine);
+  // As a daemon does: from then on every row has its local day, and the days of events are counted.
+  await fillLocalTime(engine, 'America/Sao_Paulo', Date.now());
   const redactor = createRedactor();
   const log = createLog({ level: 'silent', redactor });
   const { parent_username: parentUsername, ...credentials } = task.credentials;

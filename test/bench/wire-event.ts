@@ -1,8 +1,8 @@
-// A made-up event as the service sends it: 500 vehicles over some months.
+// A made-up event as the service sends it: of 500 vehicles, 200 a day of each.
 const START = Date.parse('2026-01-01T00:00:00.000Z');
 
 export function wireEvent(n: number) {
-  const at = (ms: number): string => new Date(START + n * 30_000 + ms).toISOString();
+  const at = (ms: number): string => new Date(START + n * 864 + ms).toISOString();
   return {
     event_category: 1 + (n % 14),
     id: n,
