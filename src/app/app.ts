@@ -123,7 +123,7 @@ export async function openApp(options: AppOptions) {
   const redactor = createRedactor();
   for (const secret of loaded.secrets) redactor.add(secret);
   const logTail = createLogTail();
-  const prettify = options.logFormat === 'pretty' ? await loadPrettifier() : undefined;
+  const prettify = options.logFormat === 'pretty' ? await loadPrettifier(loaded.config.timezone) : undefined;
   const log = createLog({ level: logLevel, redactor, prettify, tail: keepsLog ? logTail : undefined });
   const outages = createOutages();
   const totals = createRunTotals();
@@ -258,9 +258,9 @@ export async function openApp(options: AppOptions) {
 }
 
 /** Loaded only for a terminal: a service that writes JSON does not need it. */
-async function loadPrettifier(): Promise<(line: string) => string> {
+async function loadPrettifier(zone: string): Promise<(line: string) => string> {
   const { createPrettifier } = await import('../core/log-lines.ts');
-  return createPrettifier(process.stderr.hasColors?.() === true);
+  return createPrettifier(process.stderr.hasColors?.() === true, zone);
 }
 
 function rejectIfRestartNeeded(running: LoadedConfig, next: LoadedConfig): void {

@@ -11,13 +11,13 @@ function lines(write: (log: ReturnType<typeof createLog>) => void, colour = fals
   const printed: string[] = [];
   const redactor = createRedactor();
   redactor.add('hunter2-secret');
-  const prettify = createPrettifier(colour);
+  const prettify = createPrettifier(colour, 'America/Sao_Paulo');
   write(createLog({ level: 'info', redactor, prettify, write: (line) => void printed.push(line) }));
-  return printed.join('').replaceAll(/\d\d:\d\d:\d\d/g, 'HH:MM:SS');
+  return printed.join('').replaceAll(/\[\d\d:\d\d:\d\d\]/g, '[HH:MM:SS]');
 }
 
 describe('a line on a terminal', () => {
-  it('says what a run did, in local time, without zeros', () => {
+  it('says what a run did, without zeros', () => {
     const fields = { cause: 'schedule', status: 'ok', duration_ms: 1_234, requests: 3, records: 40, inserted: 2 };
     const child = { job: 'pull-vehicles', run_id: '0f' };
     expect(lines((log) => log.child(child).info(fields, 'run finished'))).toBe(
@@ -25,11 +25,11 @@ describe('a line on a terminal', () => {
     );
   });
 
-  it('says why a run failed, what to try, and when it is tried again', () => {
+  it('says why a run failed, what to try, and when it is tried again, in the zone of the configuration', () => {
     const error = { code: 'service_unreachable', message: 'no connection to the service', hint: 'Check the network.' };
     const fields = { status: 'failed', duration_ms: 900, attempt: 2, error, retry_at: '2026-03-10T12:00:00.000Z' };
     expect(lines((log) => log.child({ job: 'pull-drivers' }).error(fields, 'run finished'))).toBe(
-      '[HH:MM:SS] ERROR: pull-drivers: failed in 900ms at try 2: no connection to the service. Try: Check the network. Next try by HH:MM:SS\n',
+      '[HH:MM:SS] ERROR: pull-drivers: failed in 900ms at try 2: no connection to the service. Try: Check the network. Next try by 09:00:00\n',
     );
   });
 
