@@ -160,6 +160,7 @@ describe('the reasons for the health', () => {
     ...{ name, enabled: true, paused: false, schedule: '* * * * *', timezone: 'UTC', health: 'ok' },
     ...{
       last_run: null,
+      last_end: null,
       last_success_at: null,
       next_tick_at: null,
       success_due_at: null,
@@ -186,7 +187,9 @@ describe('the reasons for the health', () => {
     config: { erp: {}, jobs: { 'push-agents': { ...settings, isListed: false } } },
     pushes: ['push-agents'],
   };
-  const last_run = { run_id: 'r', status: 'failed', started_at: '', finished_at: '', error: 'No answer' };
+  /** While the next try runs. */
+  const last_run = { run_id: 'r', status: 'running', started_at: '', finished_at: null, error: null };
+  const last_end = { status: 'failed', error: 'No answer' };
 
   it('are none for work as usual', () => {
     expect(healthReasons(none)).toEqual([]);
@@ -194,10 +197,10 @@ describe('the reasons for the health', () => {
 
   it.each<[Partial<ReasonFacts>, Health, string, string]>([
     [
-      { jobs: [job('a', { health: 'failing', failures_in_a_row: 3, last_run })] },
+      { jobs: [job('a', { health: 'failing', failures_in_a_row: 3, last_run, last_end })] },
       'failing',
       'job_failing',
-      '(3 runs in a row, it has never succeeded)',
+      'a is failing: No answer (3 runs in a row, it has never succeeded)',
     ],
     [{ jobs: [job('a', { health: 'late' })] }, 'late', 'job_late', 'a scheduled run is missing'],
     [
@@ -205,7 +208,7 @@ describe('the reasons for the health', () => {
         jobs: [
           job('push-a', {
             health: 'attention',
-            last_run: { ...last_run, status: 'partial', error: '1 plan rejected' },
+            last_end: { status: 'partial', error: '1 plan rejected' },
           }),
         ],
       },

@@ -66,7 +66,7 @@ export const healthReasons = (facts: ReasonFacts): Reason[] =>
 const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
 
 function jobReasons(job: JobStatus): Reason[] {
-  const { name, health, enabled, paused, last_run, last_success_at } = job;
+  const { name, health, enabled, paused, last_end, last_success_at } = job;
   const about = { subject: `job ${name}`, place: `jobs/${name}` };
   if (enabled && paused) {
     const hint = `Resume it on the page, or with: npx roadbook jobs resume ${name}`;
@@ -75,19 +75,19 @@ function jobReasons(job: JobStatus): Reason[] {
   const success = last_success_at === null ? 'it has never succeeded' : `its last success was ${last_success_at}`;
   if (health === 'failing') {
     const runs = counted(job.failures_in_a_row, 'run');
-    const why = last_run?.error ?? 'its process ended during the run';
+    const why = last_end?.error ?? 'its process ended during the run';
     const text = `${name} is failing: ${why} (${runs} in a row, ${success})`;
     return [{ ...about, code: 'job_failing', health, text, hint: 'See the error and its hint in the last run.' }];
   }
   if (health === 'late') {
-    const isPartial = last_run?.status === 'partial' && last_run.error !== null;
-    const why = isPartial ? `a part of its last run failed (${last_run.error})` : 'a scheduled run is missing';
+    const isPartial = last_end?.status === 'partial' && last_end.error !== null;
+    const why = isPartial ? `a part of its last run failed (${last_end.error})` : 'a scheduled run is missing';
     const hint = isPartial ? 'See the error and its hint in the last run.' : 'Check that a daemon is running.';
     return [{ ...about, code: 'job_late', health, text: `${name} is late: ${why}; ${success}`, hint }];
   }
   // Each run that finds such items is an alert of its own: the day's reasons below stay the same when more are rejected.
-  if (health === 'attention' && last_run?.status === 'partial' && last_run.error !== null) {
-    const text = `${name}: ${last_run.error}`;
+  if (health === 'attention' && last_end?.status === 'partial' && last_end.error !== null) {
+    const text = `${name}: ${last_end.error}`;
     return [{ ...about, code: 'job_partial', health, text, hint: 'See the error and its hint in the last run.' }];
   }
   if (health !== 'never ran') return [];
