@@ -18,7 +18,7 @@ import {
 } from '../sync/push/actions.ts';
 import { outboxAttention } from '../sync/push/attention.ts';
 import { attemptsOf } from '../warehouse/outbox/attempts.ts';
-import { OUTBOX_STATES, type OutboxEntry, type OutboxState, shownEntry } from '../warehouse/outbox/entry.ts';
+import { type OutboxEntry, SHOWN_STATES, type ShownState, shownEntry, shownState } from '../warehouse/outbox/entry.ts';
 import { countEntries, type EntryFilter, kindsWithWaitingFiles, searchEntries } from '../warehouse/outbox/lists.ts';
 import { addCommand, print, say, sayWaiting, usageError, withApp } from './command.ts';
 import { namedJob } from './named-job.ts';
@@ -35,7 +35,7 @@ interface NameOptions {
 interface SearchOptions {
   kind?: string;
   code?: string;
-  state?: OutboxState[];
+  state?: ShownState[];
 }
 
 const withKind = (command: Command): Command =>
@@ -47,7 +47,7 @@ const withName = (command: Command): Command =>
 const withSearch = (command: Command): Command =>
   command
     .option('--code <text>', 'only entries whose external code contains this text')
-    .option('--state <state...>', `only entries in these states: ${OUTBOX_STATES.join(', ')}`, stateOf);
+    .option('--state <state...>', `only entries in these states: ${SHOWN_STATES.join(', ')}`, stateOf);
 
 const withMany = (command: Command): Command =>
   withSearch(withName(command)).option(
@@ -56,10 +56,10 @@ const withMany = (command: Command): Command =>
     false,
   );
 
-function stateOf(word: string, before: OutboxState[] = []): OutboxState[] {
-  const state = OUTBOX_STATES.find((each) => each === word);
+function stateOf(word: string, before: ShownState[] = []): ShownState[] {
+  const state = SHOWN_STATES.find((each) => each === word);
   if (state !== undefined) return [...before, state];
-  throw new InvalidArgumentError(`This is not a state of an entry: ${suggest(word, OUTBOX_STATES)}`);
+  throw new InvalidArgumentError(`This is not a state of an entry: ${suggest(word, SHOWN_STATES)}`);
 }
 
 export function define(outbox: Command): void {
@@ -215,7 +215,7 @@ async function actOnOne(
   const result = await act(engine, before, action, isoInstant(app.clock.now()));
   const run = readsBack && before.state === 'unknown' ? await readBack(app, before) : undefined;
   const entry = await namedEntry(engine, { code, kind: before.kind, use: before.code_use });
-  print(json ? JSON.stringify(shownEntry(entry), null, 2) : `${entry.external_code}: ${entry.state}`);
+  print(json ? JSON.stringify(shownEntry(entry), null, 2) : `${entry.external_code}: ${shownState(entry)}`);
   if (!json) say(result);
   if (run === undefined) return EXIT.ok;
   if (run.error !== null) say(`The run that read the entry back: ${run.error.message}`);

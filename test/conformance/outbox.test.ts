@@ -480,9 +480,13 @@ describe.each(engineCases)('on $name', ({ make }) => {
       C: ['unknown', { unknown_since: minutesAfter(-4) }],
       D: ['unknown', { unknown_since: minutesAfter(-5) }],
       E: ['confirmed', { unknown_since: minutesAfter(-6) }],
+      F: ['confirmed', { reasons: '["a stop"]' }],
+      G: ['confirmed', { reasons: '["a stop"]', attention: 'found_twice' }],
     });
     const none = { ready: 0, sending: 0, unknown: 0, confirmed: 0, rejected: 0, cancelled: 0 };
-    expect(await lists.outboxCounts(engine)).toEqual({ ...none, ready: 2, unknown: 2, confirmed: 1 });
+    expect(await lists.outboxCounts(engine)).toEqual({ ...none, ready: 2, unknown: 2, confirmed: 3 });
+    expect(await lists.shownCounts(engine)).toEqual({ ...none, ready: 2, unknown: 2, confirmed: 2, partial: 1 });
+    expect(await search({ states: ['partial', 'unknown'] })).toEqual(['C', 'D', 'F']);
     expect(await lists.oldestUnknown(engine)).toBe(minutesAfter(-5));
   });
 });

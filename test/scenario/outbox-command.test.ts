@@ -145,6 +145,23 @@ describe('roadbook outbox', () => {
     });
   });
 
+  it('lists plans that were taken in part under a state of their own', async () => {
+    const stop = (i: number) => ({ name: `Stop ${i}`, latitude: -23.5, longitude: -46.6 + i / 1_000 });
+    const route_points = Array.from({ length: 70 }, (_, i) => stop(i));
+    drop('a.json', [plan('WHOLE'), plan('CROWD', { route_points, options: { optimize: true } })]);
+    const { document: run } = await json(['run', 'push-route-plans']);
+    expect(run.error.hint).toContain('outbox list --state partial');
+    const codes = async (...states: string[]) => {
+      const { document } = await json(['outbox', 'list', '--state', ...states]);
+      return document.map(({ external_code }: { external_code: string }) => external_code).toSorted();
+    };
+    expect(await codes('partial')).toEqual(['CROWD']);
+    expect(await codes('confirmed')).toEqual(['WHOLE']);
+    expect(await codes('partial', 'confirmed')).toEqual(['CROWD', 'WHOLE']);
+    const { stdout } = await place.runHere(['outbox', 'list', '--state', 'partial']);
+    expect(stdout).toMatch(/^partial +- +route_plans +CROWD .*point not assigned/m);
+  });
+
   it('lists entries that need a person first and says why', async () => {
     expect((await place.runHere(['outbox', 'list'])).stdout).toMatch(/No entry matches/);
     const engine = await sqlite.open({ file: join(place.dir, 'data', 'warehouse.db') });

@@ -218,6 +218,31 @@ describe('the outbox', () => {
     expect((await place.ask('GET', '/api/outbox?state=gone')).status).toBe(400);
   });
 
+  it('has plans that were taken in part under a state of their own', async () => {
+    const { engine, clock } = place.rig;
+    const day = { period_start: '2026-03-20T11:00:00.000Z', updated_at: new Date(clock.now()).toISOString() };
+    const reasons = ['point rejected: S7: The address was not found'];
+    const part = { ...day, external_code: 'PART', remote_key: 'PART', reasons: JSON.stringify(reasons) };
+    const whole = { ...day, external_code: 'WHOLE', remote_key: 'WHOLE', remote_id: 8 };
+    await engine.write((tx) => storeEntries(tx, [entryIn('confirmed', part), entryIn('confirmed', whole)]));
+    onTestFinished(() =>
+      engine.write(({ sql }) => sql('push_outbox').whereIn('external_code', ['PART', 'WHOLE']).delete()),
+    );
+    const { rows, found, counts } = await get('outbox?state=partial');
+    expect(rows).toMatchObject([{ external_code: 'PART', state: 'confirmed', accepted_in_part: true, reasons }]);
+    expect({ found, partial: counts.partial }).toEqual({ found: 1, partial: 1 });
+    const confirmed = await get('outbox?state=confirmed');
+    expect(confirmed.found).toBe(confirmed.counts.confirmed);
+    const { outbox, reasons: whys } = await get('status');
+    expect(outbox.confirmed).toBe(confirmed.found + 1);
+    expect(whys).toContainEqual(
+      expect.objectContaining({ code: 'push_accepted_in_part', place: 'plans?state=partial' }),
+    );
+    const { steps, rows: plans } = await get('day?day=2026-03-20');
+    expect(steps).toEqual({ partial: 1, in: 1 });
+    expect(plans).toMatchObject([{ code: 'PART', step: 'partial' }, { code: 'WHOLE' }]);
+  });
+
   it('previews an action on many entries one by one, changes nothing, then does what it said', async () => {
     const at = new Date(place.rig.clock.now()).toISOString();
     const states = ['rejected', 'confirmed', 'unknown'] as const;

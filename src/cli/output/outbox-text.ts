@@ -1,14 +1,11 @@
 // Entries of the outbox as text for people.
 import { attentionReason } from '../../status/health/attention-reason.ts';
-import { isChangedAfterPush, isPartial, type OutboxEntry, reasonsOf } from '../../warehouse/outbox/entry.ts';
+import { isChangedAfterPush, type OutboxEntry, reasonsOf, shownState } from '../../warehouse/outbox/entry.ts';
 import { coloured, fieldTable, textTable } from './text-table.ts';
 
 /** Message and reasons in one line. */
 const messageOf = (entry: OutboxEntry): string =>
   [entry.message, reasonsOf(entry).join('; ')].filter((text) => text !== null && text !== '').join(': ');
-
-/** `partial` if the service took the item without some of its parts. */
-const stateOf = (entry: OutboxEntry): string => coloured(isPartial(entry) ? 'partial' : entry.state);
 
 export const entryCount = (entries: number): string => (entries === 1 ? '1 entry' : `${entries} entries`);
 
@@ -22,7 +19,7 @@ export function entriesText(entries: readonly OutboxEntry[], nowMs: number, wait
   return textTable(
     ['state', 'needs a person', 'kind', 'code', 'id', 'changed', 'message'],
     entries.map((entry) => [
-      stateOf(entry),
+      coloured(shownState(entry)),
       attentionOf(entry, nowMs, waiting),
       entry.kind,
       entry.code_use === 1 ? entry.external_code : `${entry.external_code} (use ${entry.code_use})`,
@@ -37,7 +34,7 @@ export function entryText(entry: OutboxEntry, nowMs: number, waiting: ReadonlySe
   const facts: [string, string | number | null][] = [
     ['kind', entry.kind],
     ['use of the code', entry.code_use === 1 ? null : entry.code_use],
-    ['state', stateOf(entry)],
+    ['state', coloured(shownState(entry))],
     ['needs a person', attentionOf(entry, nowMs, waiting)],
     ['id at the service', entry.remote_id],
     ['status at service', entry.remote_status],

@@ -12,7 +12,7 @@ import { retryQuarantined } from '../../sync/pull/records/quarantine-retry.ts';
 import { type Action, act, actOnMany, assertAbsent, cancel, previewMany, retry } from '../../sync/push/actions.ts';
 import { audited } from '../../warehouse/control/audit.ts';
 import { quarantined } from '../../warehouse/control/quarantine.ts';
-import { OUTBOX_STATES } from '../../warehouse/outbox/entry.ts';
+import { SHOWN_STATES } from '../../warehouse/outbox/entry.ts';
 import { countEntries, type EntryFilter } from '../../warehouse/outbox/lists.ts';
 import { ApiError } from '../server/api-error.ts';
 import type { JobActions, StatusServerDependencies } from '../server/dependencies.ts';
@@ -32,7 +32,7 @@ const entryName = z.strictObject({ kind: z.string(), code: z.string(), use: z.nu
 /** Many entries at once, by a search or by name. Without `sure` the answer says what would happen to each. */
 const manyRequest = z
   .strictObject({
-    states: z.array(z.enum(OUTBOX_STATES)).min(1).optional(),
+    states: z.array(z.enum(SHOWN_STATES)).min(1).optional(),
     kind: z.string().optional(),
     code: z.string().optional(),
     day: knownDay.optional(),

@@ -1,22 +1,26 @@
-// The plans of a local day, one row each: what the ERP offered and what the service has of it. Those that are not at the
-// service come first. Pure.
+// The plans of a local day, one row each: what the ERP offered and what the service has of it. Those that are not, or
+// not completely, at the service come first. Pure.
 import { type Language, reasonIn } from '../../erp/files/result-words.ts';
-import { reasonsOf } from '../../warehouse/outbox/entry.ts';
+import { reasonsOf, shownState } from '../../warehouse/outbox/entry.ts';
 import type { DayStop, EntryOfDay, PlanOfDay } from '../../warehouse/queries/delivery-day.ts';
 import { isDone, isLateNow, isReturned, type LateRule, lateness } from './day-chart.ts';
 
-/** `received`: not sent yet; `in`: at the service; `foreign`: at the service, and not offered by the ERP. */
+/**
+ * `received`: not sent yet; `in`: at the service; `partial`: there without some of its stops; `foreign`: at the service, and
+ * not offered by the ERP.
+ */
 const STEPS = {
   ready: 'received',
   sending: 'received',
   confirmed: 'in',
+  partial: 'partial',
   unknown: 'unknown',
   rejected: 'rejected',
   cancelled: 'cancelled',
 } as const;
 
-/** Steps of plans that the service should have and does not, or may not. */
-const EXPECTED: readonly string[] = ['rejected', 'unknown', 'received'];
+/** Steps of plans that the service should have and does not, may not, or not completely. */
+const EXPECTED: readonly string[] = ['rejected', 'unknown', 'received', 'partial'];
 
 export interface BothSides {
   entries: readonly EntryOfDay[];
@@ -39,7 +43,7 @@ export function dayPlanRows({ entries, plans, stops }: BothSides, rule: LateRule
   const rows = [
     ...entries.map((entry) => ({
       code: entry.external_code as string | null,
-      step: STEPS[entry.state] as (typeof STEPS)[keyof typeof STEPS] | 'foreign',
+      step: STEPS[shownState(entry)] as (typeof STEPS)[keyof typeof STEPS] | 'foreign',
       start: entry.period_start,
       entry: shownEntry(entry, shown),
       plan: entry.remote_id === null ? null : shownPlan(byId.get(entry.remote_id)),

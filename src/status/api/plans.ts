@@ -16,13 +16,13 @@ import { actionsOn } from '../../warehouse/control/audit.ts';
 import { factsNamed } from '../../warehouse/control/learned-facts.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { attemptsOf } from '../../warehouse/outbox/attempts.ts';
-import { OUTBOX_STATES, type OutboxEntry, reasonsOf, shownEntry } from '../../warehouse/outbox/entry.ts';
+import { type OutboxEntry, reasonsOf, SHOWN_STATES, shownEntry } from '../../warehouse/outbox/entry.ts';
 import {
   countEntries,
   entriesNamed,
   kindsWithWaitingFiles,
-  outboxCounts,
   searchEntries,
+  shownCounts,
   UNREAD,
 } from '../../warehouse/outbox/lists.ts';
 import { planPoints } from '../../warehouse/queries/delivery-day.ts';
@@ -40,7 +40,7 @@ type PlansApiDependencies = Pick<StatusServerDependencies, 'engine' | 'clock' | 
 const states = z
   .string()
   .transform((given) => (given === '' ? undefined : given.split(',')))
-  .pipe(z.array(z.enum(OUTBOX_STATES)).optional())
+  .pipe(z.array(z.enum(SHOWN_STATES)).optional())
   .optional();
 
 export function plans(dependencies: PlansApiDependencies): Hono {
@@ -62,7 +62,7 @@ export function plans(dependencies: PlansApiDependencies): Hono {
     const slice = { limit: PAGE_ROWS + 1, offset: params.page * PAGE_ROWS };
     const rows = await engine.read((sql) => searchEntries(sql, { ...search, ...slice }));
     return c.json({
-      counts: await outboxCounts(engine),
+      counts: await shownCounts(engine),
       attention: await outboxAttention(engine, isoInstant(dependencies.clock.now())),
       unread: await unread(dependencies, languageOf(c)),
       deadline: await deadlineStatus({ config, engine, clock: dependencies.clock }),

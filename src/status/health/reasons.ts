@@ -131,7 +131,7 @@ function pushReasons({ outbox, attention, issues, config, pushes }: ReasonFacts)
 const ISSUE_PLACES: Readonly<Record<PushIssue['reason'], string>> = {
   rejected: 'plans?state=rejected',
   unreadable: 'plans?show=unread',
-  accepted_in_part: 'plans',
+  accepted_in_part: 'plans?state=partial',
 };
 
 const feedKindOf = (job: string): FeedKind => job.slice('push-'.length).replaceAll('-', '_') as FeedKind;

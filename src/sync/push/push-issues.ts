@@ -24,7 +24,7 @@ const WORDS = {
   accepted_in_part: {
     what: 'taken in the last day without some of their stops',
     noun: ['plan', 'plans'],
-    hint: 'npx roadbook outbox list shows them as partial, with the reasons.',
+    hint: 'npx roadbook outbox list --state partial shows them, with the reasons.',
   },
 };
 

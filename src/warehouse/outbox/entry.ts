@@ -150,6 +150,16 @@ export const reasonsOf = ({ reasons }: Pick<OutboxEntry, 'reasons'>): string[] =
 export const reasonsText = (reasons: readonly string[]): string | null =>
   reasons.length === 0 ? null : JSON.stringify(reasons);
 
+/** The states in lists and filters: people see an entry that was taken in part as `partial`, not as `confirmed`. */
+export const SHOWN_STATES = [...OUTBOX_STATES, 'partial'] as const;
+export type ShownState = (typeof SHOWN_STATES)[number];
+
+export const shownState = (entry: Pick<OutboxEntry, 'state' | 'reasons' | 'attention'>): ShownState =>
+  isPartial(entry) ? 'partial' : entry.state;
+
+/** As `shownState`. */
+export const SHOWN_STATE = `case when ${IS_PARTIAL} then 'partial' else state end`;
+
 /** The entry without its payload and its clear code, which may contain tax numbers. */
 export function shownEntry(entry: OutboxEntry) {
   const { payload: _payload, erp_code: _code, revision: _revision, ...shown } = entry;

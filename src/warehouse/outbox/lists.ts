@@ -7,9 +7,11 @@ import {
   IS_CONFIRMED,
   IS_NOT_CONFIRMED,
   IS_PARTIAL,
-  OUTBOX_STATES,
   type OutboxEntry,
   type OutboxState,
+  SHOWN_STATE,
+  SHOWN_STATES,
+  type ShownState,
 } from './entry.ts';
 import { before, FINAL, type Period } from './queries.ts';
 
@@ -19,7 +21,7 @@ export const entriesNamed = (sql: Knex, code: string, kind?: string): Promise<Ou
     .orderBy(['kind', 'code_use']);
 
 export interface EntryFilter {
-  states?: readonly OutboxState[];
+  states?: readonly ShownState[];
   kind?: string;
   /** A part of the code. */
   code?: string;
@@ -53,7 +55,7 @@ export async function countEntries(sql: Knex, filter: EntryFilter): Promise<numb
 
 function matching(sql: Knex, { states, kind, code, starting, keys }: EntryFilter): Knex.QueryBuilder {
   const query = sql('push_outbox');
-  if (states !== undefined) query.whereIn('state', [...states]);
+  if (states !== undefined) query.whereRaw(`${SHOWN_STATE} in (${states.map(() => '?').join(', ')})`, [...states]);
   if (kind !== undefined) query.where({ kind });
   if (starting !== undefined)
     query.where('period_start', '>=', starting.start).where('period_start', '<', starting.end);
@@ -70,13 +72,23 @@ function matching(sql: Knex, { states, kind, code, starting, keys }: EntryFilter
 const likeText = (text: string): string =>
   text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()).replaceAll(/[!%_]/g, '!$&');
 
-export async function outboxCounts(engine: Engine): Promise<Record<OutboxState, number>> {
-  const counts = Object.fromEntries(OUTBOX_STATES.map((state) => [state, 0])) as Record<OutboxState, number>;
-  const rows: { state: OutboxState; n: number }[] = await engine.read((sql) =>
-    sql('push_outbox').groupBy('state').select('state').count({ n: '*' }),
+/** By the states that people see. */
+export async function shownCounts(engine: Engine): Promise<Record<ShownState, number>> {
+  const counts = Object.fromEntries(SHOWN_STATES.map((state) => [state, 0])) as Record<ShownState, number>;
+  const rows: { state: ShownState; n: number }[] = await engine.read((sql) =>
+    sql('push_outbox')
+      .groupByRaw(SHOWN_STATE)
+      .select(sql.raw(`${SHOWN_STATE} as state`))
+      .count({ n: '*' }),
   );
   for (const { state, n } of rows) counts[state] = Number(n);
   return counts;
+}
+
+/** By the states of the table. */
+export async function outboxCounts(engine: Engine): Promise<Record<OutboxState, number>> {
+  const { partial, ...counts } = await shownCounts(engine);
+  return { ...counts, confirmed: counts.confirmed + partial };
 }
 
 /** Since when the oldest unknown entry is unknown; null if there is none. */
