@@ -330,6 +330,48 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.getByRole('heading', { name: 'V-3' }).waitFor();
   });
 
+  it('shows a plan that was taken in part as such in the list, its story and its day, in both languages', async () => {
+    const part = {
+      message: 'Accepted in part; 1 rejected',
+      reasons: '["point rejected: S7: Address not found"]',
+      updated_at: new Date(place.rig.clock.now()).toISOString(),
+    };
+    await offer('2026-03-16', [
+      entryIn('confirmed', { external_code: 'T-1', remote_id: null }),
+      entryIn('confirmed', { external_code: 'T-2', ...part }),
+    ]);
+    const page = await open('overview');
+    const reason = page.getByRole('link', { name: '1 plan was taken without some of its stops', exact: true });
+    await untilShown(() => reason.count());
+    await reason.click();
+    await page.getByRole('button', { name: '1 taken in part', pressed: true }).waitFor();
+    const rows = page.getByRole('table').getByRole('row');
+    await rows.filter({ hasText: 'T-2' }).waitFor();
+    expect(await rows.count()).toBe(2);
+    expect(await rows.last().innerText()).toMatch(
+      /taken in part[\s\S]*1 rejected: point rejected: S7: Address not found/,
+    );
+    expect(await rows.last().innerText()).not.toContain('confirmed');
+    await opened.picture('partial-plans');
+    await page.getByRole('link', { name: 'T-2' }).click();
+    await page.getByRole('heading', { name: 'T-2 taken in part' }).waitFor();
+    await page.getByText('add the stops there').waitFor();
+    await opened.picture('partial-plan');
+
+    await page.goto(`${place.url}/#/today?day=2026-03-16`);
+    const said = page.getByText('2 of 2 plans from the ERP are at the service.').locator('..');
+    await said.getByRole('link', { name: '1 plan was taken without some of its stops.' }).waitFor();
+    const ofDay = page.getByRole('table', { name: /^Plans of the day/ }).getByRole('row');
+    expect(await ofDay.filter({ hasText: 'T-2' }).innerText()).toMatch(/taken in part[\s\S]*Address not found/);
+    await opened.picture('partial-day');
+    await said.getByRole('link').click();
+    await page.getByLabel('Language').selectOption('Português');
+    const words = /aceito em parte[\s\S]*Aceito em parte; partes rejeitadas: 1: parada rejeitada: S7/;
+    await expect.poll(() => rows.filter({ hasText: 'T-2' }).innerText()).toMatch(words);
+    await opened.picture('partial-plans-pt');
+    await page.evaluate('localStorage.clear()');
+  });
+
   it('goes to the map of a plan, and says how many of many plans it shows', async () => {
     const codes = Array.from({ length: 25 }, (_, n) => `many-${n}`);
     await offer(

@@ -11,9 +11,10 @@ import { usePage } from './page.js';
 export const Pill = ({ state, group = 'state', tone = toneOf(state) }) =>
   html`<span class="pill ${tone}"><span class="mark" aria-hidden="true"></span>${word(group, state)}</span>`;
 
-/** Why an entry needs a person; nothing if it does not. */
-export const AttentionPill = ({ entry: { needs_person: reason } }) =>
-  reason === null ? null : html`<${Pill} state=${reason} group="attention" tone="bad" />`;
+/** The state of an outbox entry, and why it needs a person. */
+export const EntryPills = ({ entry: { state, accepted_in_part, needs_person } }) => html`<span class="pills">
+  <${Pill} state=${accepted_in_part ? 'partial' : state} group="entry" />
+  ${needs_person === null ? null : html`<${Pill} state=${needs_person} group="attention" tone="bad" />`}</span>`;
 
 /** Every element that shows a relative time. One timer moves all of them. @type {Set<() => void>} */
 const ticking = new Set();
@@ -34,10 +35,13 @@ export function Time({ at, kind = 'ago' }) {
 /** A text that was written elsewhere, by the service, the ERP or a log: in its own language and direction. */
 export const Foreign = ({ children, class: own = undefined }) => html`<span class=${own} dir="auto">${children}</span>`;
 
-/** A sentence of the daemon, which may end with an identifier. It is English if the catalogue has no translation. */
+/** The number in a sentence of the daemon. */
+const NUMBER = /(?<= id )\d{1,16}$|(?<=^Accepted in part; )\d{1,16}/;
+
+/** A sentence of the daemon, which may have a number in it. It is English if the catalogue has no translation. */
 export const Said = ({ children, group = 'said', class: own = undefined }) => {
-  const [, id = ''] = / id (\d{1,16})$/.exec(children) ?? [];
-  const sentence = id === '' ? children : `${children.slice(0, -id.length)}{id}`;
+  const [id = ''] = NUMBER.exec(children) ?? [];
+  const sentence = id === '' ? children : children.replace(NUMBER, '{id}');
   const isKnown = hasWord(group, sentence);
   const lang = isKnown || currentLanguage() === 'en' ? undefined : 'en';
   return html`<span class=${own} dir="auto" lang=${lang}>${isKnown ? word(group, sentence, { id }) : children}</span>`;

@@ -12,7 +12,7 @@ import { clockTime, count, dayAndTime } from '../words.js';
 import { EntryMessage } from './plans.js';
 
 /** @type {Record<string, string>} */
-const TONES = { in: 'ok', received: 'new', rejected: 'bad', unknown: 'late' };
+const TONES = { in: 'ok', partial: 'late', received: 'new', rejected: 'bad', unknown: 'late' };
 
 /** All plans of the day. */
 export const total = (/** @type {Record<string, number>} */ steps) =>
@@ -22,11 +22,12 @@ export const total = (/** @type {Record<string, number>} */ steps) =>
 export function PlansInShort({ plans: { data, isOld }, isToday }) {
   const { overview } = usePage();
   if (data === undefined || isOld) return null;
-  const { foreign = 0, cancelled = 0, in: there = 0, rejected = 0, unknown = 0, received = 0 } = data.steps;
+  const { foreign = 0, cancelled = 0, partial = 0, rejected = 0, unknown = 0, received = 0 } = data.steps;
+  const there = (data.steps.in ?? 0) + partial;
   const n = total(data.steps) - foreign - cancelled;
   const unread = isToday && overview ? linesOf(overview).find(({ code }) => code === 'push_unreadable') : undefined;
   if (n === 0 && unread === undefined) return null;
-  const tone = rejected > 0 ? 'bad' : unknown + received > 0 || unread ? 'late' : 'ok';
+  const tone = rejected > 0 ? 'bad' : unknown + received + partial > 0 || unread ? 'late' : 'ok';
   const link = (/** @type {string} */ state, /** @type {string} */ words) =>
     html`${' '}<a href=${href('plans', [], { state, kind: 'route_plans', day: data.day })}>${words}</a>`;
   return html`<p class="banner ${tone}">
@@ -38,6 +39,7 @@ export function PlansInShort({ plans: { data, isOld }, isToday }) {
             .filter(({ step }) => step === 'rejected')
             .map(({ entry }) => html`${' '}<${Rejected} entry=${entry} />`)
     }
+    ${partial > 0 ? link('partial', `${t('reason.push_accepted_in_part', { n: partial })}.`) : null}
     ${unknown > 0 ? link('unknown', t('dayPlans.unknown', { n: unknown })) : null}
     ${received > 0 ? link('ready,sending', t('dayPlans.received', { n: received })) : null}
     ${unread === undefined ? null : html`${' '}<a href=${href('plans')}>${t('reason.push_unreadable', { n: unread.n })}.</a>`}
@@ -106,7 +108,7 @@ const ReceivedLate = ({ entry }) =>
 
 const planRow = ({ code, step, start, entry, plan }, day) => ({
   key: `${code} ${entry?.code_use} ${plan?.id}`,
-  class: step === 'rejected' ? 'row-bad' : step === 'unknown' ? 'row-late' : '',
+  class: step === 'rejected' ? 'row-bad' : step === 'unknown' || step === 'partial' ? 'row-late' : '',
   cells: [
     entry === null
       ? html`<${Foreign}>${code ?? t('today.planId', { id: String(plan?.id) })}<//>`

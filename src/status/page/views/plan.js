@@ -4,7 +4,7 @@ import { href } from '../address.js';
 import { html } from '../html.js';
 import { ActionButton } from '../parts/action.js';
 import { useData } from '../parts/page.js';
-import { AttentionPill, Empty, Facts, Foreign, Loaded, Pill, Said } from '../parts/words.js';
+import { Empty, EntryPills, Facts, Foreign, Loaded, Pill, Said } from '../parts/words.js';
 import { t, word } from '../texts.js';
 import { dayAndTime, fullTime } from '../words.js';
 import { StopsCompared } from './plan-stops.js';
@@ -13,7 +13,7 @@ export function PlanStory({ kind, code, use }) {
   const entry = useData('outbox/entry', { kind, code, use });
   return html`<p class="back"><a href=${href('plans')}>← ${t('plan.back')}</a></p>
     <h1 tabindex="-1"><span dir="auto" class="code">${code}</span>
-      ${entry.data === undefined ? null : html`${' '}<${Pill} state=${entry.data.state} />${' '}<${AttentionPill} entry=${entry.data} />`}</h1>
+      ${entry.data === undefined ? null : html`${' '}<${EntryPills} entry=${entry.data} />`}</h1>
     <${Loaded} of=${entry}>${(data) => html`<${Story} entry=${data} />`}<//>`;
 }
 
@@ -27,6 +27,7 @@ const Story = ({ entry }) => html`
   ${entry.message ? html`<p class="lead"><${Said}>${entry.message}<//>${entry.reasons.length === 0 ? '' : ':'}${entry.reasons.length === 1 ? html` <${Foreign}>${entry.reasons[0]}<//>` : null}</p>` : null}
   ${entry.message && entry.reasons.length < 2 ? null : html`<ul class="reasons">${entry.reasons.map((reason) => html`<li><${Foreign}>${reason}<//></li>`)}</ul>`}
   ${entry.state === 'rejected' ? html`<p class="hint">${rejectedText(entry)}</p>` : null}
+  ${entry.accepted_in_part ? html`<p class="hint">${t('plans.partialTodo')}</p>` : null}
   <p class="buttons"><${EntryActions} entry=${entry} /></p>
   <${Facts} facts=${factsOf(entry)} />
   <${StopsCompared} content=${entry.content} remote=${entry.remote} isExpected=${entry.state !== 'rejected'} />

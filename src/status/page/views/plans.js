@@ -5,12 +5,12 @@ import { entryHref, href, setFilter } from '../address.js';
 import { html } from '../html.js';
 import { useData, usePage } from '../parts/page.js';
 import { Pager, Table } from '../parts/table.js';
-import { AttentionPill, Choice, Foreign, Loaded, Pill, Said, Time } from '../parts/words.js';
+import { Choice, EntryPills, Foreign, Loaded, Said, Time } from '../parts/words.js';
 import { rich, t, word } from '../texts.js';
 import { count, dayAndTime } from '../words.js';
 import { PlanStory } from './plan.js';
 
-const STATES = ['unknown', 'sending', 'ready', 'rejected', 'confirmed', 'cancelled'];
+const STATES = ['unknown', 'sending', 'ready', 'rejected', 'partial', 'confirmed', 'cancelled'];
 const KINDS = ['route_plans', 'points_of_interest', 'agents', 'itineraries'];
 
 /**
@@ -45,7 +45,7 @@ function Board({ query: { page = '0', state = '', kind = '', code = '', day = ''
       <${States} counts=${board.data.counts} current=${state} />`
     }
     ${filters}
-    ${state === 'rejected' ? html`<p class="hint">${t('plans.rejectedTodo')}</p>` : null}
+    ${state === 'rejected' || state === 'partial' ? html`<p class="hint">${t(`plans.${state}Todo`)}</p>` : null}
     <${Loaded} of=${board}>${(data) => html`
       <${Table} caption=${t('plans.caption')} columns=${columns()} rows=${data.rows.map(row)} empty=${t('plans.none')} />
       <${Pager} list=${data} />`}<//>`;
@@ -95,7 +95,7 @@ function States({ counts, current }) {
   const all = Object.values(counts).reduce((sum, n) => sum + n, 0);
   const button = (/** @type {string} */ state, /** @type {number} */ n) =>
     html`<button type="button" key=${state} class="state ${state === 'unknown' && n > 0 ? 'late' : ''}" aria-pressed=${String(current === state)}
-      onClick=${() => setFilter({ state })}><span class="state-count">${count(n)}</span>${' '}<span>${state === '' ? t('list.all') : word('state', state)}</span></button>`;
+      onClick=${() => setFilter({ state })}><span class="state-count">${count(n)}</span>${' '}<span>${state === '' ? t('list.all') : word('entry', state)}</span></button>`;
   return html`<div class="states" role="group" aria-label=${t('column.state')}>${button('', all)}${STATES.map((state) => button(state, counts[state]))}</div>`;
 }
 
@@ -133,7 +133,7 @@ function Preview({ entries, preview }) {
   return html`${skipped.length > 0 ? html`<p class="wrong">${t('many.skipped', { n: skipped.length })}</p>` : null}
     <ul class="preview" tabindex="0" aria-label=${t('many.preview')}>${shown.map(
       ({ code, use, state, becomes, problem }) => html`<li key=${`${code} ${use}`}><${Foreign}>${code}<//>:${' '}
-        ${problem === null ? `${word('state', state)} → ${word('state', becomes)}` : html`<${Said}>${problem}<//>`}</li>`,
+        ${problem === null ? `${word('entry', state)} → ${word('entry', becomes)}` : html`<${Said}>${problem}<//>`}</li>`,
     )}</ul>
     ${entries > shown.length ? html`<p class="hint">${t('many.more', { n: entries - shown.length })}</p>` : null}`;
 }
@@ -155,12 +155,13 @@ export function EntryMessage({ entry: { message, reasons } }) {
 
 const row = (entry) => ({
   key: entryHref(entry),
-  class: entry.needs_person !== null ? 'row-bad' : entry.state === 'unknown' ? 'row-late' : '',
+  class:
+    entry.needs_person !== null ? 'row-bad' : entry.state === 'unknown' || entry.accepted_in_part ? 'row-late' : '',
   cells: [
     html`<a href=${entryHref(entry)} dir="auto">${entry.external_code}</a>
       ${entry.code_use === 1 ? null : html`<span class="meaning">${t('plans.use', { use: entry.code_use })}</span>`}
       ${entry.vehicle && html`<span class="meaning" dir="auto">${entry.vehicle}</span>`}`,
-    html`<span class="pills"><${Pill} state=${entry.state} /><${AttentionPill} entry=${entry} /></span>`,
+    html`<${EntryPills} entry=${entry} />`,
     word('kind', entry.kind),
     entry.period_start === null ? null : dayAndTime(entry.period_start),
     html`<${EntryMessage} entry=${entry} />`,
