@@ -366,7 +366,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await opened.picture('partial-day');
     await said.getByRole('link').click();
     await page.getByLabel('Language').selectOption('Português');
-    const words = /aceito em parte[\s\S]*Aceito em parte; partes rejeitadas: 1: parada rejeitada: S7/;
+    const words = /aceito em parte[\s\S]*Aceito em parte \(partes rejeitadas: 1\): parada rejeitada: S7/;
     await expect.poll(() => rows.filter({ hasText: 'T-2' }).innerText()).toMatch(words);
     await opened.picture('partial-plans-pt');
     await page.evaluate('localStorage.clear()');

@@ -12,9 +12,9 @@ export const Pill = ({ state, group = 'state', tone = toneOf(state) }) =>
   html`<span class="pill ${tone}"><span class="mark" aria-hidden="true"></span>${word(group, state)}</span>`;
 
 /** The state of an outbox entry, and why it needs a person. */
-export const EntryPills = ({ entry: { state, accepted_in_part, needs_person } }) => html`<span class="pills">
-  <${Pill} state=${accepted_in_part ? 'partial' : state} group="entry" />
-  ${needs_person === null ? null : html`<${Pill} state=${needs_person} group="attention" tone="bad" />`}</span>`;
+export const EntryPills = ({ entry: { state, accepted_in_part, needs_person } }) => html`
+  <${Pill} state=${accepted_in_part ? 'partial' : state} group="entry" />${' '}
+  ${needs_person === null ? null : html`<${Pill} state=${needs_person} group="attention" tone="bad" />`}`;
 
 /** Every element that shows a relative time. One timer moves all of them. @type {Set<() => void>} */
 const ticking = new Set();

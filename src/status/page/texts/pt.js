@@ -338,7 +338,7 @@ export const pt = {
     'Está pronto; a próxima execução o envia, a menos que uma consulta ainda o mostre.',
   'said.It is cancelled; the next run notifies the ERP.': 'Está cancelado; a próxima execução avisa o ERP.',
   'said.The record is valid now and was loaded.': 'O registro agora é válido e foi carregado.',
-  'said.Accepted in part; {id} rejected': 'Aceito em parte; partes rejeitadas: {id}',
+  'said.Accepted in part; {id} rejected': 'Aceito em parte (partes rejeitadas: {id})',
   'said.Cancelled by a person': 'Cancelado por uma pessoa',
   'said.Cancelled by a person; it may still be at the service as id {id}':
     'Cancelado por uma pessoa; ainda pode estar no serviço com o id {id}',

@@ -161,7 +161,7 @@ const row = (entry) => ({
     html`<a href=${entryHref(entry)} dir="auto">${entry.external_code}</a>
       ${entry.code_use === 1 ? null : html`<span class="meaning">${t('plans.use', { use: entry.code_use })}</span>`}
       ${entry.vehicle && html`<span class="meaning" dir="auto">${entry.vehicle}</span>`}`,
-    html`<${EntryPills} entry=${entry} />`,
+    html`<span class="pills"><${EntryPills} entry=${entry} /></span>`,
     word('kind', entry.kind),
     entry.period_start === null ? null : dayAndTime(entry.period_start),
     html`<${EntryMessage} entry=${entry} />`,
