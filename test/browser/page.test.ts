@@ -393,6 +393,43 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     );
   });
 
+  it('asks for the token again after "Not now", and returns the focus from each dialog to where it was', async () => {
+    await offer('2026-03-15', [entryIn('ready', { external_code: 'F-1' })]);
+    const page = await open('plans/route_plans/F-1');
+    await page.getByRole('button', { name: 'Cancel', exact: true }).focus();
+    await page.evaluate('sessionStorage.clear()');
+    await page.keyboard.press('Enter');
+    const question = page.getByRole('alertdialog', { name: 'Cancel F-1?' });
+    const token = page.getByRole('dialog', { name: 'Unlock page' });
+    const focused = () => page.evaluate('document.activeElement.textContent');
+    const confirm = question.getByRole('button', { name: 'Cancel the plan' });
+    await question.waitFor();
+    await confirm.press('Enter');
+    await token.getByRole('button', { name: 'Not now' }).click();
+    await token.waitFor({ state: 'hidden' });
+    await expect.poll(focused).toBe('Cancel the plan');
+    expect(await question.getByRole('alert').count()).toBe(0);
+    await page.keyboard.press('Enter');
+    await token.waitFor();
+    await page.keyboard.press('Escape');
+    await token.waitFor({ state: 'hidden' });
+    await expect.poll(focused).toBe('Cancel the plan');
+    await page.keyboard.press('Escape');
+    await question.waitFor({ state: 'hidden' });
+    await expect.poll(focused).toBe('Cancel');
+    await page.keyboard.press('Enter');
+    await question.getByRole('button', { name: 'Keep it' }).press('Enter');
+    await question.waitFor({ state: 'hidden' });
+    await expect.poll(focused).toBe('Cancel');
+    await page.keyboard.press('Enter');
+    await confirm.click();
+    await unlock();
+    await page.getByText('It is cancelled').waitFor();
+    // The button is gone with the action.
+    await page.getByRole('button', { name: 'Cancel', exact: true }).waitFor({ state: 'hidden' });
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('H1');
+  });
+
   it('says of a verification that it compared nothing', async () => {
     const at = new Date(place.rig.clock.now() - 3_600_000).toISOString();
     const { engine } = place.rig;
@@ -596,5 +633,25 @@ describe.skipIf(chromiumPath === undefined)('the page before anything was read',
     await page.goto(`${place.url}/#/today`);
     await page.getByText('Plans have not been read yet').waitFor();
     expect(await page.locator('main').innerText()).not.toMatch(/Nothing is late|No stops are planned|No plan starts/);
+  });
+});
+
+describe.skipIf(chromiumPath === undefined)('the page without a token in the configuration', () => {
+  it('says at once that actions are off, and asks for no token', async () => {
+    const [place, browser] = await Promise.all([makeStatusPlace({ config: 'status: { port: 0 }' }), launchBrowser()]);
+    onTestFinished(async () => {
+      await browser.close();
+      await place.close();
+    });
+    const { page } = await browser.open({ now: place.rig.clock.now() });
+    await page.goto(`${place.url}/#/overview`);
+    const buttons = ['Run now: pull-vehicles', 'Unlock page'].map((name) => page.getByRole('button', { name }));
+    for (const button of [...buttons, ...buttons]) {
+      const answer = page.waitForResponse((response) => response.status() === 403);
+      await button.click();
+      await answer;
+    }
+    await page.getByText('Actions are off: the configuration has no status.token.').first().waitFor();
+    expect(await page.getByLabel('Token').count()).toBe(0);
   });
 });

@@ -65,6 +65,27 @@ function useAddress(/** @type {{current: HTMLElement | null}} */ main) {
   return { address, place };
 }
 
+/** If the element with the focus is removed, by an update or after an action, the heading gets it: a keyboard needs a place. */
+function useKeptFocus(/** @type {{current: HTMLElement | null}} */ main) {
+  useEffect(() => {
+    /** @type {Node | null} */
+    let last = null;
+    const remember = (/** @type {any} */ { target }) => {
+      last = target;
+    };
+    const removed = new MutationObserver(() => {
+      if (document.activeElement !== document.body || last === null || last.isConnected) return;
+      main.current?.querySelector('h1')?.focus({ preventScroll: true });
+    });
+    addEventListener('focusin', remember);
+    removed.observe(document.body, { childList: true, subtree: true });
+    return () => {
+      removeEventListener('focusin', remember);
+      removed.disconnect();
+    };
+  }, []);
+}
+
 /**
  * Follows the live stream; reconnects when it breaks. `link.state` is `connecting`, `live`, `outdated` (the daemon cannot
  * read the warehouse), `silent` or `locked`.
@@ -142,10 +163,12 @@ function useNotes() {
 function App() {
   const main = useRef(/** @type {HTMLElement | null} */ (null));
   const { address, place } = useAddress(main);
+  useKeptFocus(main);
   const [language, setLanguage] = useState(currentLanguage());
   const [question, setQuestion] = useState(/** @type {any} */ (undefined));
   const [unlock, setUnlock] = useState(/** @type {any} */ (undefined));
   const [actions, setActions] = useState(0);
+  const readAgain = () => setActions((n) => n + 1);
   const { notes, add, drop } = useNotes();
   const locked = (/** @type {any} */ error) => {
     const wasLocked = token() === null;
@@ -154,21 +177,34 @@ function App() {
   };
   const { overview, link, version, reconnect } = useLive(locked);
 
-  /** Asks for the token if there is none, then carries out the action. @returns {Promise<any>} */
+  /**
+   * Carries out the action; asks for the token if the server wants one. Rejects without an error if the person does not
+   * give it.
+   * @returns {Promise<any>}
+   */
   async function act(/** @type {string} */ path, /** @type {any} */ body, /** @type {any} */ undo) {
-    if (token() === null) await new Promise((resolve) => setUnlock({ onUnlocked: resolve }));
     try {
       const result = await post(path, body);
       if (result.words !== undefined) add({ tone: 'ok', result, undo });
+      readAgain();
       return result;
     } catch (/** @type {any} */ error) {
+      if (error.code === 'token_missing') {
+        await new Promise((onUnlocked, onClosed) => setUnlock({ onUnlocked, onClosed }));
+        return act(path, body, undo);
+      }
       if (error.status === 401) locked(error);
-      else add({ tone: 'bad', error });
+      else {
+        add({ tone: 'bad', error });
+        readAgain();
+      }
       throw error;
-    } finally {
-      setActions((n) => n + 1);
     }
   }
+
+  /** Without a token in the configuration there is none to ask for. */
+  const askForToken = () =>
+    post('token').catch((error) => (error.status === 403 ? add({ tone: 'bad', error }) : setUnlock({})));
 
   const isOutdated = link.state !== 'live';
   const page = {
@@ -186,7 +222,7 @@ function App() {
       event.preventDefault();
       main.current?.focus();
     }}>${t('page.skip')}</a>
-    <${Bar} view=${address.view} link=${link} onUnlock=${() => setUnlock({})} />
+    <${Bar} view=${address.view} link=${link} onUnlock=${askForToken} />
     <${Trouble} link=${link} />
     <main id="main" ref=${main} tabindex="-1" class=${isOutdated ? 'outdated' : undefined}>
       <${View} key=${`${place} ${language}`} address=${address} />
@@ -200,9 +236,12 @@ function App() {
     ${
       unlock === undefined
         ? null
-        : html`<${TokenDialog} wrong=${unlock.wrong} onClose=${() => setUnlock(undefined)} onDone=${() => {
+        : html`<${TokenDialog} wrong=${unlock.wrong} onClose=${() => {
             setUnlock(undefined);
-            setActions((n) => n + 1);
+            unlock.onClosed?.();
+          }} onDone=${() => {
+            setUnlock(undefined);
+            readAgain();
             reconnect();
             unlock.onUnlocked?.();
           }} />`

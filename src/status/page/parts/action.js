@@ -1,7 +1,7 @@
 // @ts-check
 // Buttons for actions, and the dialogs of the page. The dialogs are outside of the views, so an update of a view cannot
 // close or change them.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { forgetToken, keepToken, post } from '../api.js';
 import { html } from '../html.js';
 import { t } from '../texts.js';
@@ -30,16 +30,22 @@ export function ActionButton({ path, body, label, question, undo, children }) {
     aria-haspopup=${question === undefined ? undefined : 'dialog'} onClick=${press}>${children}</button>`;
 }
 
-/** A modal dialog that is open while it is rendered. */
+/** A modal dialog that is open while it is rendered; then the focus returns to where it was. */
 function Modal({ title, onClose, children, ...rest }) {
+  // The dialog for the token may be over another one.
+  const id = useId();
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
   useEffect(() => {
     const node = dialog.current;
+    const before = /** @type {HTMLElement | null} */ (document.activeElement);
     node?.showModal();
-    return () => node?.close();
+    return () => {
+      node?.close();
+      before?.focus();
+    };
   }, []);
-  return html`<dialog ref=${dialog} aria-labelledby="dialog-title" onCancel=${onClose} ...${rest}>
-    <h2 id="dialog-title">${title}</h2>${children}
+  return html`<dialog ref=${dialog} aria-labelledby=${id} onCancel=${onClose} ...${rest}>
+    <h2 id=${id}>${title}</h2>${children}
   </dialog>`;
 }
 
