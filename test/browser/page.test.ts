@@ -430,6 +430,20 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('H1');
   });
 
+  it('says that the day in the address is none, and recovers from an error once the address changes', async () => {
+    const page = await open('today?day=18/11/2026');
+    await page.getByText('18/11/2026 is not a day').waitFor();
+    await page.goto(`${place.url}/#/today?day=2026-02-30`);
+    await page.getByText('2026-02-30 is not a day').waitFor();
+    await page.locator('main').getByRole('link', { name: 'Today', exact: true }).click();
+    await page.getByText('Plans and stops as the service had them').waitFor();
+    await page.route(/api\/today\?day=2026-03-09/, (route) => route.fulfill({ json: {} }));
+    await page.getByRole('button', { name: 'The day before' }).click();
+    await page.getByRole('heading', { name: 'This view has an error' }).waitFor();
+    await page.goBack();
+    await page.getByText('Plans and stops as the service had them').waitFor();
+  });
+
   it('says of a verification that it compared nothing', async () => {
     const at = new Date(place.rig.clock.now() - 3_600_000).toISOString();
     const { engine } = place.rig;

@@ -262,7 +262,8 @@ function useTitle(/** @type {any} */ overview, /** @type {string} */ view, /** @
 }
 
 function View({ address }) {
-  const [error] = useErrorBoundary();
+  const [error, forget] = useErrorBoundary();
+  useEffect(() => forget(), [address]);
   if (error !== undefined)
     return html`<div><h1 tabindex="-1">${t('page.broken')}</h1><p class="wrong">${t('page.reload')}</p></div>`;
   return html`<${VIEWS[/** @type {keyof typeof VIEWS} */ (address.view)]} ...${address} />`;

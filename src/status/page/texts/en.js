@@ -505,6 +505,7 @@ export const en = {
   'todo.read_error': 'Correct it in the ERP.',
   'todo.invalid_change': 'Correct it in the ERP.',
   'todo.not_acknowledged': 'Check the acknowledgement settings of the feed.',
+  'today.noDay': '{day} is not a day; a day is written like 2026-03-10.',
   'today.day': 'Day',
   'today.before': 'The day before',
   'today.after': 'The day after',

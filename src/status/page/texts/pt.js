@@ -513,6 +513,7 @@ export const pt = {
   'todo.read_error': 'Corrija-o no ERP.',
   'todo.invalid_change': 'Corrija-o no ERP.',
   'todo.not_acknowledged': 'Verifique a confirmação configurada na fonte.',
+  'today.noDay': '{day} não é um dia; um dia se escreve como 2026-03-10.',
   'today.day': 'Dia',
   'today.before': 'O dia anterior',
   'today.after': 'O dia seguinte',

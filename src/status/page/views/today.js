@@ -16,7 +16,17 @@ import { DayPlans, MapLink, PlansInShort, total } from './day-plans.js';
 /** While changes keep coming, the day is read again this often at most. */
 const REFRESH = { everyMs: 15000, ignoresRuns: true };
 
-export function TodayView({ query: { day = '', plan = '' } }) {
+/** A link may have been typed by hand. Some browsers read the thirtieth of February as a day of March. */
+const isDay = (/** @type {string} */ day) =>
+  /^\d{4}-\d\d-\d\d$/.test(day) && new Date(Date.parse(`${day}T12:00:00Z`) || 0).toISOString().startsWith(day);
+
+export const TodayView = ({ query: { day = '', plan = '' } }) =>
+  day === '' || isDay(day)
+    ? html`<${DayView} day=${day} plan=${plan} />`
+    : html`<h1 tabindex="-1">${t('view.today')}</h1>
+        <p class="wrong" role="alert">${rich('today.noDay', { day: html`<${Foreign}>${day}<//>` })}${' '}<a href="#/today">${t('view.today')}</a></p>`;
+
+function DayView({ day, plan }) {
   const data = useData('today', { day }, REFRESH);
   const plans = useData('day', { day }, REFRESH);
   return html`<${Head} day=${day} data=${data.data} />
