@@ -444,6 +444,24 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.getByText('Plans and stops as the service had them').waitFor();
   });
 
+  it('goes from the overview to the records in quarantine, and shows a filter of several states', async () => {
+    const page = await open('overview');
+    await page
+      .getByLabel('Overall health')
+      .getByRole('link', { name: /in quarantine$/ })
+      .click();
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Quarantine');
+    const heading = page.getByRole('heading', { name: 'Quarantine' });
+    expect(await heading.evaluate((node) => node.getBoundingClientRect().top)).toBeLessThan(800);
+    await page.goto(`${place.url}/#/plans?state=ready,sending`);
+    const pressed = page.getByRole('group', { name: 'State' }).getByRole('button', { pressed: true });
+    await expect
+      .poll(() => pressed.allInnerTexts())
+      .toEqual([expect.stringMatching(/sending$/), expect.stringMatching(/ready$/)]);
+    await page.getByRole('button', { name: /all$/ }).click();
+    await expect.poll(() => pressed.allInnerTexts()).toEqual([expect.stringMatching(/all$/)]);
+  });
+
   it('says of a verification that it compared nothing', async () => {
     const at = new Date(place.rig.clock.now() - 3_600_000).toISOString();
     const { engine } = place.rig;

@@ -51,7 +51,7 @@ export const Said = ({ children, group = 'said', class: own = undefined }) => {
 const LISTS = [
   [/outbox list --state (\w+)/, ([, state]) => href('plans', [], { state })],
   [/outbox list/, () => href('plans')],
-  [/quarantine list/, () => href('data')],
+  [/quarantine list/, () => href('data', ['quarantine'])],
 ];
 
 /** What to try, in `words` if given, with a link if a list of the page shows what the command does. */

@@ -1,7 +1,7 @@
 // @ts-check
 // Whether yesterday is final, the last days, the tables with rows, freshness and verification, the invalid records in
 // quarantine, and the dictionary.
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { href, setFilter } from '../address.js';
 import { html } from '../html.js';
 import { ActionButton } from '../parts/action.js';
@@ -15,11 +15,21 @@ import { Days, lastFinal, Yesterday } from './days.js';
 /** The days change slowly, and their answer is large. */
 const REFRESH = { everyMs: 60000, ignoresRuns: true };
 
-export function TablesView({ query: { page = '0', table = '', word: find = '' } }) {
+/** `#/data`, or `#/data/quarantine` for the records in quarantine, which are far down. */
+export function TablesView({ args: [section], query: { page = '0', table = '', word: find = '' } }) {
   const status = useData('days', {}, REFRESH);
   const quarantine = useData('quarantine', { page, table }, { ignoresRuns: true });
   const dictionary = useData('dictionary', {}, { isFixed: true });
   const zone = status.data?.timezone;
+  const heading = useRef(/** @type {HTMLElement | null} */ (null));
+  const { overview } = usePage();
+  // What is above moves it down until it is loaded.
+  const isWanted = section === 'quarantine' && [status.data, quarantine.data, overview].every(Boolean);
+  useEffect(() => {
+    if (!isWanted) return;
+    heading.current?.scrollIntoView();
+    heading.current?.focus({ preventScroll: true });
+  }, [isWanted]);
   return html`<div class="day-head"><h1 tabindex="-1">${t('view.data')}</h1>
       ${zone && html`<span class="hint">${t('data.zone', { zone })}</span>`}</div>
     <${Loaded} of=${status}>${({ days, tables }) => html`<${Yesterday} days=${days} tables=${tables} /><h2>${t('days.title')}</h2><${Days} days=${days} />`}<//>
@@ -27,7 +37,7 @@ export function TablesView({ query: { page = '0', table = '', word: find = '' } 
     <${Loaded} of=${status}>${(data) => html`<${Table} caption=${t('data.tablesCaption')} columns=${columns()}
       rows=${data.tables.map((each) => tableRow(each, data, dictionary.data?.tables ?? []))} empty=${t('data.noTables')} />
       <p class="hint">${t('data.tablesHint')}</p>`}<//>
-    <h2>${t('data.quarantine')}</h2>
+    <h2 ref=${heading} tabindex="-1">${t('data.quarantine')}</h2>
     <${Loaded} of=${quarantine}>${(data) => html`<${Quarantine} found=${data} table=${table} tables=${status.data?.tables ?? []} />`}<//>
     <h2>${t('data.dictionary')}</h2>
     <div class="filters"><label><span>${t('data.find')}</span>

@@ -85,7 +85,7 @@ function Cards({ status }) {
       ${t('card.unknownWords', { open: outbox.ready + outbox.sending, confirmed: shortCount(outbox.confirmed) })}<//>
     <${Card} name=${t('card.rejected')} value=${count(outbox.rejected)} tone=${outbox.rejected > 0 ? 'bad' : ''} href=${href('plans', [], { state: 'rejected' })}>
       ${t('card.cancelled', { n: outbox.cancelled })}<//>
-    <${Card} name=${t('card.quarantine')} value=${count(quarantine)} tone=${quarantine > 0 ? 'late' : ''} href=${href('data')}>
+    <${Card} name=${t('card.quarantine')} value=${count(quarantine)} tone=${quarantine > 0 ? 'late' : ''} href=${href('data', ['quarantine'])}>
       ${t('card.invalid', { n: quarantine })}<//>
     <${Card} name=${t('card.rows')} value=${shortCount(rows)} href=${href('data')}>${t('card.tables', { n: tables.length })}<//>
     <${Card} name=${t('card.session')} value=${word('session', session.state)} tone=${session.state === 'refused' ? 'bad' : ''}>

@@ -94,7 +94,7 @@ function Deadline({ deadline }) {
 function States({ counts, current }) {
   const all = Object.values(counts).reduce((sum, n) => sum + n, 0);
   const button = (/** @type {string} */ state, /** @type {number} */ n) =>
-    html`<button type="button" key=${state} class="state ${state === 'unknown' && n > 0 ? 'late' : ''}" aria-pressed=${String(current === state)}
+    html`<button type="button" key=${state} class="state ${state === 'unknown' && n > 0 ? 'late' : ''}" aria-pressed=${String(current.split(',').includes(state))}
       onClick=${() => setFilter({ state })}><span class="state-count">${count(n)}</span>${' '}<span>${state === '' ? t('list.all') : word('entry', state)}</span></button>`;
   return html`<div class="states" role="group" aria-label=${t('column.state')}>${button('', all)}${STATES.map((state) => button(state, counts[state]))}</div>`;
 }
