@@ -97,10 +97,12 @@ function runCell(run) {
 function incidentText(job, { version, timezone }) {
   const { last_run: last } = job;
   const time = (/** @type {string} */ at) => `${fullTime(at)} (${timezone})`;
+  const [what, todo] = errorMeaning(job.error_code) ?? [];
+  const joined = (/** @type {unknown[]} */ ...texts) => texts.filter(Boolean).join(' ');
   const lines = [
     [t('column.job'), `${job.name}: ${word('health', job.enabled ? job.health : 'disabled')}`],
-    [t('column.error'), last?.error],
-    [t('incident.hint'), errorMeaning(job.error_code)?.[1] ?? job.hint],
+    [t('column.error'), joined(what, last?.error)],
+    [t('incident.hint'), joined(todo, job.hint)],
     [t('column.lastRun'), last && `${last.run_id}, ${word('state', last.status)}, ${time(last.started_at)}`],
     [t('job.failingSince'), job.failing_since && time(job.failing_since)],
     [t('job.inARow'), job.failing_since && job.failures_in_a_row],
