@@ -462,6 +462,39 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await expect.poll(() => pressed.allInnerTexts()).toEqual([expect.stringMatching(/all$/)]);
   });
 
+  it('speaks Portuguese of actions, their results and the errors of runs', async () => {
+    await offer('2026-03-15', [
+      entryIn('ready', { external_code: 'P-1' }),
+      entryIn('ready', { external_code: 'P-2', sent_hash: 'one' }),
+    ]);
+    const page = await open('overview');
+    await page.getByLabel('Language').selectOption('Português');
+    onTestFinished(() => page.evaluate('localStorage.clear()').then(() => undefined));
+    await page.goto(`${place.url}/#/plans?state=ready&day=2026-03-15`);
+    await page.getByRole('button', { name: 'Cancelar todos os 2' }).click();
+    const dialog = page.getByRole('alertdialog');
+    await dialog.getByText('P-2 pode estar no serviço; nenhuma consulta o mostrou ainda').waitFor();
+    await dialog.getByRole('button', { name: 'Cancelar todos' }).click();
+    const result = 'Cancelados: 1. Ignorados porque seu estado não permite: 1.';
+    await page.getByText(`pronto · dom., 15 de mar.: ${result}`).waitFor();
+    await place.ask('POST', '/api/outbox/cancel', { body: { kind: 'route_plans', code: 'P-2' } });
+    await place.ask('POST', '/api/outbox/assert-absent-many', { body: { states: ['sending'], sure: true } });
+    await page.goto(`${place.url}/#/config`);
+    const actions = page.getByRole('table', { name: 'Ações feitas por esta página' });
+    await actions.getByRole('row', { name: /afirmar que vários não estão no serviço.*enviando.*Marcados/ }).waitFor();
+    await actions.getByText('falhou: P-2 pode estar no serviço').waitFor();
+    expect(await actions.getByText(result).count()).toBe(1);
+    await page.goto(`${place.url}/#/jobs/return-executions`);
+    const error = page.getByRole('region', { name: 'Erro' });
+    const words = /O ERP não responde\.[\s\S]*The folder of the ERP cannot be written/;
+    expect(await error.innerText()).toMatch(words);
+    expect(await error.locator('[lang=en]').innerText()).toMatch(
+      /^The folder of the ERP cannot be written.* Check erp\.route_plans\.folder/,
+    );
+    await page.getByRole('button', { name: 'Copiar incidente' }).click();
+    expect(await dialog.getByRole('textbox').inputValue()).toMatch(words);
+  });
+
   it('says of a verification that it compared nothing', async () => {
     const at = new Date(place.rig.clock.now() - 3_600_000).toISOString();
     const { engine } = place.rig;

@@ -17,6 +17,10 @@ type Catalogue = Record<string, string | { one: string; other: string }>;
 const { en } = (await import(`${FOLDER}/texts/en.js`)) as { en: Catalogue };
 const { pt } = (await import(`${FOLDER}/texts/pt.js`)) as { pt: Catalogue };
 const { ptMeanings } = (await import(`${FOLDER}/texts/meanings.js`)) as { ptMeanings: Record<string, string> };
+const { inPortuguese, ptSentences } = (await import(`${FOLDER}/texts/said.js`)) as {
+  inPortuguese(sentence: string): string | undefined;
+  ptSentences: Record<string, string>;
+};
 const { ptErrors } = (await import(`${FOLDER}/texts/errors.js`)) as { ptErrors: Record<string, string[]> };
 
 const files = (folder: string, extension: string): string[] =>
@@ -84,12 +88,56 @@ describe('the texts of the page', () => {
 
   it('translate only sentences that the daemon says', () => {
     const program = files(SOURCE, '.ts').join('\n');
-    const sentences = Object.keys(en).filter((key) => key.startsWith('said.'));
-    expect(sentences.filter((key) => !program.includes(key.slice('said.'.length).replace(/\{id\}.*$/, '')))).toEqual(
-      [],
+    // The longest part without a value in it.
+    const partOf = (sentence: string): string => {
+      const parts = sentence.split(/\{\w+\}/).map((part) => part.replace(/^\W+|\W+$/g, ''));
+      return parts.reduce((longest, each) => (each.length > longest.length ? each : longest));
+    };
+    expect(Object.keys(ptSentences).filter((sentence) => !program.includes(partOf(sentence)))).toEqual([]);
+  });
+
+  it('say every sentence about an entry in Portuguese', () => {
+    const names = ['actions', 'decide', 'offer', 'outcome', 'run', 'send', 'kinds/answers', 'kinds/route-plans'];
+    const source = names.map((name) => readFileSync(join(SOURCE, `sync/push/${name}.ts`), 'utf8')).join('\n');
+    const byHand = /BY_HAND = '(.*)'/.exec(source)?.[1] ?? '';
+    const sampleOf = (name: string): string => (name === 'BY_HAND' ? byHand : name.endsWith('state') ? 'ready' : '7');
+    const sentences = [...source.matchAll(/'([A-Z][^'\n]* [^'\n]*)'|`((?:[A-Z]|\$\{)[^`]* [^`]*)`/g)]
+      .map(([, text, template = '']) => text ?? template.replaceAll(/\$\{(.*?)\}/g, (_, name) => sampleOf(name)))
+      .filter((sentence) => !ELSEWHERE.some((start) => sentence.startsWith(start)));
+    expect(sentences.length).toBeGreaterThan(40);
+    expect(sentences.filter((sentence) => inPortuguese(sentence) === undefined)).toEqual([]);
+    expect(inPortuguese(`The listing is empty, so it proves nothing; ${byHand}`)).toMatch(
+      /^A listagem está vazia, .*; confira/,
     );
+    expect(inPortuguese('failed: R-1 is ready: there is nothing to assert')).toBe(
+      'falhou: R-1 está pronto: não há o que afirmar',
+    );
+    expect(inPortuguese('failed: what nobody has translated')).toBeUndefined();
   });
 });
+
+/** Sentences of the command line and of runs, and texts with words of the service, with 7 for each value. */
+const ELSEWHERE = [
+  'The outbox has no entry',
+  'Several entries have',
+  'Choose one with',
+  '7 --use 7',
+  '7 is ready: it has no outcome',
+  'The ERP is notified once',
+  '7: its code',
+  'Let the ERP offer it again',
+  'The next run notifies the ERP of its outcome',
+  'The change is sent again',
+  'Nothing is half done',
+  'The run was stopped',
+  '7: 7',
+  '7 7',
+  '7 (7)',
+  '7; check the service',
+  'The answer to a read-back',
+  'A proxy may be',
+  'The service gave no reason',
+];
 
 describe('the points of a plan', () => {
   const point = (id: number, type: string, planned: string | null, executed: string | null) => ({

@@ -9,7 +9,7 @@ import { applyChanges } from './changes.js';
 import { html } from './html.js';
 import { ConfirmDialog, TokenDialog } from './parts/action.js';
 import { PageContext } from './parts/page.js';
-import { Failure, Said } from './parts/words.js';
+import { Failure, Said, Subject } from './parts/words.js';
 import { chooseLanguage, currentLanguage, LANGUAGES, t, word } from './texts.js';
 import { ConfigView } from './views/config.js';
 import { TablesView } from './views/data.js';
@@ -313,7 +313,7 @@ function Announcer({ health, link }) {
 function Note({ note: { tone, result, error, undo }, act, onDone }) {
   const words =
     error === undefined
-      ? html`<${Said}>${result.subject}<//>: <${Said}>${result.words}<//>`
+      ? html`<${Subject}>${result.subject}<//>: <${Said}>${result.words}<//>`
       : html`<${Failure} error=${error} />`;
   return html`<div class="note ${tone}">${words}
     ${

@@ -4,6 +4,7 @@ import { en } from './texts/en.js';
 import { ptErrors, ptNeedPerson } from './texts/errors.js';
 import { ptMeanings } from './texts/meanings.js';
 import { pt } from './texts/pt.js';
+import { inPortuguese } from './texts/said.js';
 
 const CATALOGUES = { en, pt };
 const LOCALES = { en: 'en-GB', pt: 'pt-BR' };
@@ -70,12 +71,14 @@ export const rich = (key, values) => partsOf(key, values);
  * The word for a code of the server, such as a state; a code that the catalogue does not have is shown as it is.
  * @param {string} group
  * @param {string | number} code
- * @param {Record<string, string>} [values]
  */
-export const word = (group, code, values) => {
+export const word = (group, code) => {
   const key = /** @type {TextKey} */ (`${group}.${code}`);
-  return key in en ? t(key, values) : String(code).replaceAll('_', ' ');
+  return key in en ? t(key) : String(code).replaceAll('_', ' ');
 };
+
+/** A sentence of the daemon, which speaks English, in the language of the page; undefined if there is no translation. */
+export const translated = (/** @type {string} */ sentence) => (language === 'en' ? sentence : inPortuguese(sentence));
 
 /** What a job does or a table holds; the server says it in English. */
 export const meaningOf = (/** @type {{name: string, meaning: string}} */ { name, meaning }) =>

@@ -288,7 +288,9 @@ export const CHANGED_AFTER_PUSH = 'The ERP changed it after it was pushed; the s
 function foundMessage({ state, attempts }: OutboxEntry, isCurrent: boolean): string | null {
   if (state === 'rejected') return 'The service has it, although it answered with a rejection';
   if (attempts > 0) return isCurrent ? null : CHANGED_AFTER_PUSH;
-  return `The service already had it${isCurrent ? '' : ' with different content'}; it was not sent`;
+  return isCurrent
+    ? 'The service already had it; it was not sent'
+    : 'The service already had it with different content; it was not sent';
 }
 
 /** A problem with the records found, for a person. */

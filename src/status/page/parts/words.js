@@ -3,8 +3,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { href } from '../address.js';
 import { html } from '../html.js';
-import { currentLanguage, errorMeaning, hasWord, t, word } from '../texts.js';
-import { clockWords, fullTime, toneOf } from '../words.js';
+import { errorMeaning, hasWord, t, translated, word } from '../texts.js';
+import { clockWords, fullTime, toneOf, weekday } from '../words.js';
 import { usePage } from './page.js';
 
 /** A state as a word with a mark. The shape of the mark differs too, not only its colour. */
@@ -35,17 +35,28 @@ export function Time({ at, kind = 'ago' }) {
 /** A text that was written elsewhere, by the service, the ERP or a log: in its own language and direction. */
 export const Foreign = ({ children, class: own = undefined }) => html`<span class=${own} dir="auto">${children}</span>`;
 
-/** The number in a sentence of the daemon. */
-const NUMBER = /(?<= id )\d{1,16}$|(?<=^Accepted in part; )\d{1,16}/;
-
-/** A sentence of the daemon, which may have a number in it. It is English if the catalogue has no translation. */
-export const Said = ({ children, group = 'said', class: own = undefined }) => {
-  const [id = ''] = NUMBER.exec(children) ?? [];
-  const sentence = id === '' ? children : children.replace(NUMBER, '{id}');
-  const isKnown = hasWord(group, sentence);
-  const lang = isKnown || currentLanguage() === 'en' ? undefined : 'en';
-  return html`<span class=${own} dir="auto" lang=${lang}>${isKnown ? word(group, sentence, { id }) : children}</span>`;
+/** A sentence of the daemon. It is English if there is no translation. */
+export const Said = ({ children, class: own = undefined }) => {
+  const words = translated(children);
+  return html`<span class=${own} dir="auto" lang=${words === undefined ? 'en' : undefined}>${words ?? children}</span>`;
 };
+
+/** The server's name for many entries: their number if they were chosen one by one, and what they were searched by. */
+const MANY =
+  /^(?:(?<n>\d+) chosen )?(?:(?<states>[a-z]+(?:, [a-z]+)*) )?entries(?: of (?<kind>\w+))?(?: starting on (?<day>[\d-]+))?(?: with (?<code>".*") in their code)?$/;
+
+/** What an action was about: a job, an entry or many. */
+export function Subject({ children }) {
+  const { n, states, kind, day, code } = MANY.exec(children)?.groups ?? {};
+  const many = [
+    n && t('many.chosen', { n: Number(n) }),
+    ...(states?.split(', ').map((state) => word('entry', state)) ?? []),
+    kind && word('kind', kind),
+    day && weekday(day),
+    code,
+  ].filter(Boolean);
+  return html`<${Foreign}>${many.length === 0 ? children : many.join(' · ')}<//>`;
+}
 
 /** Commands of hints, and the list of the page that shows the same. @type {[RegExp, (found: string[]) => string][]} */
 const LISTS = [
@@ -63,14 +74,16 @@ export function Hint({ children, words = undefined }) {
   return html`<span class="hint">${words ?? html`<${Said}>${children}<//>`}${list && html` <a href=${list}>${t('hint.list')}</a>`}</span>`;
 }
 
-/** The error of a run and what to try. In Portuguese the meaning of its code is first, then the English words. */
+/**
+ * The error of a run and what to try. In Portuguese the meaning of its code is first, then the English words, which have the
+ * names and commands of the case.
+ */
 export function RunError({ code, error, hint }) {
   const [what, todo] = errorMeaning(code) ?? [];
-  const lang = currentLanguage() === 'en' ? undefined : 'en';
-  const inEnglish = (/** @type {string} */ own) => html`<span class=${own} dir="auto" lang=${lang}>${error}</span>`;
-  return html`${what === undefined ? inEnglish('what') : html`<span class="what">${what}</span>`}
-    ${hint === null && todo === undefined ? null : html`${' '}<${Hint} words=${todo}>${hint ?? ''}<//>`}
-    ${what === undefined ? null : html`${' '}${inEnglish('faint')}`}`;
+  if (what === undefined)
+    return html`<${Said} class="what">${error}<//>${hint === null ? null : html`${' '}<${Hint}>${hint}<//>`}`;
+  return html`<span class="what">${what}</span>${' '}<${Hint} words=${todo}>${hint ?? ''}<//>
+    <span class="faint" dir="auto" lang="en">${error} ${hint}</span>`;
 }
 
 export const Faint = ({ children }) => html`<span class="faint">${children}</span>`;

@@ -47,6 +47,8 @@ export const en = {
   'error.too_many_attempts': 'Too many wrong tokens. Wait a minute.',
   'error.no_token_configured': 'Actions are off: the configuration has no status.token.',
   'error.not_found': 'This is not here, or no longer.',
+  'error.no_such_job': 'There is no such job.',
+  'error.too_large': 'The server rejects this request: it is too large.',
   'error.bad_request': 'The server rejects this request: a filter in the address is invalid.',
   'time.now': 'just now',
   'time.ago': '{span} ago',
@@ -304,6 +306,7 @@ export const en = {
   'manyText.assert-absent':
     'Confirm only if you have checked the service and it has none of them. Otherwise they may be there twice.',
   'many.more': 'and {n} more',
+  'many.chosen': { one: '{n} chosen', other: '{n} chosen' },
   'did.run': 'run',
   'did.pause': 'pause',
   'did.resume': 'resume',
@@ -311,49 +314,8 @@ export const en = {
   'did.cancel': 'cancel',
   'did.retry many': 'retry many',
   'did.cancel many': 'cancel many',
+  'did.assert absent many': 'assert absent many',
   'did.retry quarantine': 'retry quarantine',
-  'said.The run starts within seconds.': 'The run starts within seconds.',
-  'said.The job is paused; an active run continues.': 'The job is paused; an active run continues.',
-  'said.The job is resumed; missed ticks are caught up with one run.':
-    'The job is resumed; missed ticks are caught up with one run.',
-  'said.It is ready; the next run sends it, unless a read-back shows it.':
-    'It is ready; the next run sends it, unless a read-back shows it.',
-  'said.It is ready; the next run reads it back without waiting, and sends it unless the service shows it.':
-    'It is ready; the next run reads it back without waiting, and sends it unless the service shows it.',
-  'said.It may be at the service: the next runs read it back, and send it only if it stays absent for long enough.':
-    'It may be at the service: the next runs read it back, and send it only if it stays absent for long enough.',
-  'said.The next run reads it back; if the problem remains, it is reported again.':
-    'The next run reads it back; if the problem remains, it is reported again.',
-  'said.It is ready; the next run sends it, unless a read-back still shows it.':
-    'It is ready; the next run sends it, unless a read-back still shows it.',
-  'said.It is cancelled; the next run notifies the ERP.': 'It is cancelled; the next run notifies the ERP.',
-  'said.The record is valid now and was loaded.': 'The record is valid now and was loaded.',
-  'said.Accepted in part; {id} rejected': 'Accepted in part; {id} rejected',
-  'said.Cancelled by a person': 'Cancelled by a person',
-  'said.Cancelled by a person; it may still be at the service as id {id}':
-    'Cancelled by a person; it may still be at the service as id {id}',
-  'said.npx roadbook outbox list --state rejected shows them; a dropped file has its result in failed/.':
-    'npx roadbook outbox list --state rejected shows them; a dropped file has its result in failed/.',
-  'said.Retried by a person; the next run sends it': 'Retried by a person; the next run sends it',
-  'said.A person asserts that it is not at the service': 'A person asserts that it is not at the service',
-  'said.It is invalid and was not sent': 'It is invalid and was not sent',
-  'said.It could not be read and was not sent': 'It could not be read and was not sent',
-  'said.The service may have an earlier content; the content that the ERP offers now cannot be sent':
-    'The service may have an earlier content; the content that the ERP offers now cannot be sent',
-  'said.An earlier send may have arrived: it is read back before the changed content is sent':
-    'An earlier send may have arrived: it is read back before the changed content is sent',
-  'said.The service has it, but must show its identifier before it can be changed':
-    'The service has it, but must show its identifier before it can be changed',
-  'said.The ERP reused the code for another day; it was not sent':
-    'The ERP reused the code for another day; it was not sent',
-  'said.The ERP changed it after it was pushed; the service cannot change it':
-    'The ERP changed it after it was pushed; the service cannot change it',
-  'said.The service has it, although it answered with a rejection':
-    'The service has it, although it answered with a rejection',
-  'said.Found at the service': 'Found at the service',
-  'said.Rejected by the service': 'Rejected by the service',
-  'said.Not shown by the service yet; it is read back again before it counts as absent':
-    'Not shown by the service yet; it is read back again before it counts as absent',
   'job.none': 'There is no such job.',
   'job.failingSince': 'Failing since',
   'job.inARow': 'Failures in a row',

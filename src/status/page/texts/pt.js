@@ -48,6 +48,8 @@ export const pt = {
   'error.too_many_attempts': 'Muitos tokens errados. Espere um minuto.',
   'error.no_token_configured': 'As ações estão desativadas: a configuração não tem status.token.',
   'error.not_found': 'Isto não existe, ou não existe mais.',
+  'error.no_such_job': 'Esta tarefa não existe.',
+  'error.too_large': 'O servidor recusa esta solicitação: é grande demais.',
   'error.bad_request': 'O servidor recusa esta solicitação: um filtro do endereço é inválido.',
   'time.now': 'agora mesmo',
   'time.ago': 'há {span}',
@@ -314,6 +316,7 @@ export const pt = {
   'manyText.assert-absent':
     'Confirme somente se você verificou que o serviço não tem nenhum deles. Caso contrário, eles podem ficar duplicados.',
   'many.more': 'e mais {n}',
+  'many.chosen': { one: '{n} escolhido', other: '{n} escolhidos' },
   'did.run': 'executar',
   'did.pause': 'pausar',
   'did.resume': 'retomar',
@@ -321,49 +324,8 @@ export const pt = {
   'did.cancel': 'cancelar',
   'did.retry many': 'tentar vários de novo',
   'did.cancel many': 'cancelar vários',
+  'did.assert absent many': 'afirmar que vários não estão no serviço',
   'did.retry quarantine': 'tentar de novo a quarentena',
-  'said.The run starts within seconds.': 'A execução começa em segundos.',
-  'said.The job is paused; an active run continues.': 'A tarefa está pausada; uma execução em andamento continua.',
-  'said.The job is resumed; missed ticks are caught up with one run.':
-    'A tarefa foi retomada; horários perdidos são recuperados com uma execução.',
-  'said.It is ready; the next run sends it, unless a read-back shows it.':
-    'Está pronto; a próxima execução o envia, a menos que uma consulta o mostre.',
-  'said.It is ready; the next run reads it back without waiting, and sends it unless the service shows it.':
-    'Está pronto; a próxima execução o consulta sem esperar e o envia, a menos que o serviço o mostre.',
-  'said.It may be at the service: the next runs read it back, and send it only if it stays absent for long enough.':
-    'Pode estar no serviço: as próximas execuções o consultam e só o enviam se continuar ausente por tempo suficiente.',
-  'said.The next run reads it back; if the problem remains, it is reported again.':
-    'A próxima execução o consulta; se o problema continuar, ele é informado de novo.',
-  'said.It is ready; the next run sends it, unless a read-back still shows it.':
-    'Está pronto; a próxima execução o envia, a menos que uma consulta ainda o mostre.',
-  'said.It is cancelled; the next run notifies the ERP.': 'Está cancelado; a próxima execução avisa o ERP.',
-  'said.The record is valid now and was loaded.': 'O registro agora é válido e foi carregado.',
-  'said.Accepted in part; {id} rejected': 'Aceito em parte (partes rejeitadas: {id})',
-  'said.Cancelled by a person': 'Cancelado por uma pessoa',
-  'said.Cancelled by a person; it may still be at the service as id {id}':
-    'Cancelado por uma pessoa; ainda pode estar no serviço com o id {id}',
-  'said.npx roadbook outbox list --state rejected shows them; a dropped file has its result in failed/.':
-    'npx roadbook outbox list --state rejected os mostra; um arquivo tem o resultado dele em failed/.',
-  'said.Retried by a person; the next run sends it': 'Repetido por uma pessoa; a próxima execução o envia',
-  'said.A person asserts that it is not at the service': 'Uma pessoa afirma que não está no serviço',
-  'said.It is invalid and was not sent': 'É inválido e não foi enviado',
-  'said.It could not be read and was not sent': 'Não pôde ser lido e não foi enviado',
-  'said.The service may have an earlier content; the content that the ERP offers now cannot be sent':
-    'O serviço pode ter um conteúdo anterior; o que o ERP oferece agora não pode ser enviado',
-  'said.An earlier send may have arrived: it is read back before the changed content is sent':
-    'Um envio anterior pode ter chegado: ele é consultado antes de enviar o conteúdo alterado',
-  'said.The service has it, but must show its identifier before it can be changed':
-    'O serviço o tem, mas precisa mostrar o identificador antes que ele possa ser alterado',
-  'said.The ERP reused the code for another day; it was not sent':
-    'O ERP reutilizou o código em outro dia; não foi enviado',
-  'said.The ERP changed it after it was pushed; the service cannot change it':
-    'O ERP o alterou depois do envio; o serviço não permite alterá-lo',
-  'said.The service has it, although it answered with a rejection':
-    'O serviço o tem, embora tenha respondido com uma rejeição',
-  'said.Found at the service': 'Encontrado no serviço',
-  'said.Rejected by the service': 'Rejeitado pelo serviço',
-  'said.Not shown by the service yet; it is read back again before it counts as absent':
-    'O serviço ainda não o mostra; é consultado de novo antes de ser considerado ausente',
   'job.none': 'Esta tarefa não existe.',
   'job.failingSince': 'Falha desde',
   'job.inARow': 'Falhas seguidas',

@@ -4,7 +4,7 @@ import { href } from '../address.js';
 import { html } from '../html.js';
 import { useData } from '../parts/page.js';
 import { Table } from '../parts/table.js';
-import { Faint, Foreign, Loaded, Said, Time } from '../parts/words.js';
+import { Faint, Foreign, Loaded, Said, Subject, Time } from '../parts/words.js';
 import { rich, t, word } from '../texts.js';
 import { clockTime, count, fullTime, weekday } from '../words.js';
 
@@ -105,7 +105,7 @@ const actionRow = ({ id, at, action, subject, by, outcome }) => ({
   cells: [
     fullTime(at),
     word('did', action),
-    html`<${Foreign}>${subject}<//>`,
+    html`<${Subject}>${subject}<//>`,
     html`<${Foreign}>${by}<//>`,
     html`<${Said}>${outcome}<//>`,
   ],
