@@ -89,11 +89,11 @@ describe('the texts of the page', () => {
   it('translate only sentences that the daemon says', () => {
     const program = files(SOURCE, '.ts').join('\n');
     // The longest part without a value in it.
-    const partOf = (sentence: string): string => {
+    const longestPart = (sentence: string): string => {
       const parts = sentence.split(/\{\w+\}/).map((part) => part.replace(/^\W+|\W+$/g, ''));
       return parts.reduce((longest, each) => (each.length > longest.length ? each : longest));
     };
-    expect(Object.keys(ptSentences).filter((sentence) => !program.includes(partOf(sentence)))).toEqual([]);
+    expect(Object.keys(ptSentences).filter((sentence) => !program.includes(longestPart(sentence)))).toEqual([]);
   });
 
   it('say every sentence about an entry in Portuguese', () => {

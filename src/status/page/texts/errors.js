@@ -25,7 +25,7 @@ export const ptErrors = {
     'O envio pode ter chegado: ele é consultado antes de ser repetido.',
   ],
   bad_answer: ['A resposta do serviço não pôde ser entendida.', PROXY],
-  base_url_invalid: ['O endereço do serviço é inválido.', 'Corrija service.base_url, com https://.'],
+  base_url_invalid: ['O endereço do serviço é inválido.', 'Corrija service.base_url: o endereço começa com https.'],
   body_too_large: ['A resposta do serviço é grande demais.', 'Busque menos registros por vez.'],
   closed: ['O comando já estava parando.', 'Inicie o comando de novo.'],
   conflict: ['O serviço recusou a solicitação por conflito.', FIELDS],
