@@ -1,7 +1,7 @@
-// A minimal XLSX workbook for tests: one sheet, texts, numbers, dates and merged cells.
+// A minimal XLSX workbook for tests: one sheet, texts, numbers, dates, errors and merged cells.
 import { crc32, deflateRawSync } from 'node:zlib';
 
-export type Cell = string | number | boolean | Date | null;
+export type Cell = string | number | boolean | Date | { error: string } | null;
 
 const DAY_MS = 86_400_000;
 const EXCEL_EPOCH = Date.UTC(1899, 11, 30);
@@ -42,6 +42,7 @@ function cellXml(cell: Cell, ref: string): string {
   if (cell instanceof Date) return `<c r="${ref}" s="1"><v>${(cell.getTime() - EXCEL_EPOCH) / DAY_MS}</v></c>`;
   if (typeof cell === 'number') return `<c r="${ref}"><v>${cell}</v></c>`;
   if (typeof cell === 'boolean') return `<c r="${ref}" t="b"><v>${cell ? 1 : 0}</v></c>`;
+  if (typeof cell === 'object') return `<c r="${ref}" t="e"><f>1/0</f><v>${cell.error}</v></c>`;
   const text = cell.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   return `<c r="${ref}" t="inlineStr"><is><t>${text}</t></is></c>`;
 }

@@ -216,6 +216,20 @@ describe('files as spreadsheets write them', () => {
     ]);
   });
 
+  test.each(['a.xlsx', 'a.csv'])('an error of a formula in %s is neither empty nor a text', async (name) => {
+    const cells = ['V1', '18/11/2026', '08:00', '18:30', '#N/A', 'NF1', '1'];
+    const content = name.endsWith('.csv')
+      ? semicolons(header, cells)
+      : workbook([header, cells.map((cell) => (cell === '#N/A' ? { error: cell } : cell))]);
+    expect(await read(name, content)).toMatchObject([
+      {
+        reason: expect.stringContaining('"#N/A" is an error of the spreadsheet'),
+        externalCode: 'V1',
+        place: { row: 2, column: 'CLIENTE', value: '#N/A' },
+      },
+    ]);
+  });
+
   test('a header where the feed says, in the encoding that it names', async () => {
     const text = semicolons(['VIAGEM', 'DATA', 'CLIENTE'], ['', ''], header, row);
     expect(await read('a.csv', Buffer.from(text, 'utf16le'), { encoding: 'utf-16le', headerRow: 3 })).toMatchObject([

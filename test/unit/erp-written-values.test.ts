@@ -7,6 +7,8 @@ import { DATA_FIELDS, FLAT_COLUMNS } from '../../src/erp/items/fields.ts';
 import { validateItem } from '../../src/erp/items/schemas.ts';
 import { readCell } from '../../src/erp/rows/cell-values.ts';
 import { labelledPaths, labelOf, suggestedPath } from '../../src/erp/rows/column-names.ts';
+import { columnMatcher } from '../../src/erp/rows/flat-columns.ts';
+import { prepareMapping } from '../../src/erp/rows/mapping.ts';
 
 describe('a date-time', () => {
   test.each([
@@ -68,6 +70,20 @@ describe('a number', () => {
   ] as const)('%s %s with decimal %s is asked for', (type, text, decimal) => {
     expect(readCell(type, text, { decimal })).toEqual({ issue: expect.stringContaining(`"${text}" may be`) });
   });
+});
+
+test.each(['#N/D', '#REF!', '#VALOR!', '#DIV/0!', '#nome?', '#NÚM!', '#NULO!', 'Err:502', ' ######## '])(
+  'the text %s of a spreadsheet is an error in every type of column',
+  (text) => {
+    for (const type of ['text', 'plate', 'plates', 'document', 'address', 'number', 'moment', 'boolean'] as const)
+      expect(readCell(type, text)).toEqual({ issue: expect.stringContaining('is an error of the spreadsheet') });
+  },
+);
+
+test('an error in one of the joined columns is the error of all', () => {
+  const mapping = prepareMapping('route_plans', { 'point.address': { columns: ['RUA', 'NUM'] } });
+  const { pick } = columnMatcher('route_plans', mapping, { isTable: false })(['RUA', 'NUM']);
+  expect(pick({ RUA: 'Rua Um', NUM: '#REF!' })).toEqual({ 'point.address': '#REF!' });
 });
 
 test.each([

@@ -27,8 +27,9 @@ const sheetName = (sheet: string | number): string =>
 /** Limit for all unpacked parts of a workbook, in bytes; about two million cells. */
 const LARGEST_UNPACKED = 64 * 1024 * 1024;
 
-async function readRows(bytes: Buffer, sheet: string | number): Promise<unknown[][]> {
-  await checkUnpackedSize(bytes);
+async function readRows(given: Buffer, sheet: string | number): Promise<unknown[][]> {
+  await checkUnpackedSize(given);
+  const bytes = await withErrorTexts(given);
   // Not the version for Node: it unpacks as it streams, and hangs forever on some damaged archives. Loaded on first use:
   // few feeds have workbooks.
   const { readSheet, SheetNotFoundError } = await import('read-excel-file/universal');
@@ -61,6 +62,28 @@ async function checkUnpackedSize(bytes: Buffer): Promise<void> {
     return; // Not an archive: the workbook reader reports the reason.
   }
   if (unpacked > LARGEST_UNPACKED) throw new Unreadable('unpacks to more than 64 MB; split it, or write it as CSV');
+}
+
+/** A cell with the error of a formula. */
+const ERROR_CELL = /(<(?:\w+:)?c\s[^>]*?\bt=)(?:"e"|'e')/g;
+
+/** The workbook with errors of formulas as texts: the workbook reader would read them as empty cells. */
+async function withErrorTexts(bytes: Buffer): Promise<Uint8Array> {
+  const { unzipSync, zipSync } = await import('fflate');
+  const isText = ({ name }: { name: string }): boolean => /\.xml(?:\.rels)?$/.test(name);
+  let hasErrors = false;
+  try {
+    const parts = unzipSync(bytes, { filter: isText });
+    for (const [name, part] of Object.entries(parts)) {
+      const xml = Buffer.from(part.buffer, part.byteOffset, part.length);
+      if (!xml.includes('t="e"') && !xml.includes("t='e'")) continue;
+      hasErrors = true;
+      parts[name] = Buffer.from(xml.toString('latin1').replace(ERROR_CELL, '$1"str"'), 'latin1');
+    }
+    return hasErrors ? zipSync(parts, { level: 0 }) : bytes;
+  } catch {
+    return bytes; // The workbook reader reports the reason.
+  }
 }
 
 /** Without empty cells at the end. */

@@ -1,5 +1,5 @@
 // Converts one cell of a flat row to the type of its column. Cells are texts, numbers or booleans. An issue names the rule
-// that a cell breaks. It quotes the cell only if it is a date or a number that could mean two things.
+// that a cell breaks. It quotes the cell only if it is a date or a number that could mean two things, or no value at all.
 import type { Json, JsonObject } from '../../core/glossary.ts';
 import type { Fields, FieldType } from '../items/fields.ts';
 import { DATE_TIME } from '../items/moments.ts';
@@ -22,6 +22,14 @@ class UnreadableCell {
 }
 
 export const unreadableCell = (issue: string, text = ''): object => new UnreadableCell(issue, text);
+
+/** What a spreadsheet shows for a formula that failed, in English and Portuguese, and for a column that is too narrow. */
+const SPREADSHEET_ERROR =
+  /^(?:#(?:N\/[AD]|DIV\/0!|REF!|VALUE!|VALOR!|NAME\?|NOME\?|N[UÚ]M!|NULL!|NULO!|SPILL!|DESPEJAR!|C[AÁ]LC!)|#{2,}|Erro?:5\d\d)$/i;
+
+/** Whether the cell is an error of a spreadsheet instead of a value. */
+export const isSpreadsheetError = (cell: unknown): cell is string =>
+  typeof cell === 'string' && SPREADSHEET_ERROR.test(cell.trim());
 
 const INEXACT = 'has more digits than can be read exactly; select it as text';
 
@@ -65,6 +73,8 @@ export function readCells(
 export function readCell(type: FieldType, cell: unknown, formats: ValueFormats = {}, path = ''): CellReading {
   if (Array.isArray(cell) && (type === 'plates' || type === 'documents')) return { value: cell as Json };
   if (cell instanceof UnreadableCell) return { issue: cell.issue };
+  if (isSpreadsheetError(cell))
+    return { issue: `"${cell.trim()}" is an error of the spreadsheet; correct the formula or the width of the column` };
   if (typeof cell === 'object') return { issue: 'is not a single value' };
   switch (type) {
     case 'number':

@@ -3,7 +3,7 @@
 import { didYouMean } from '../../core/text/near-word.ts';
 import type { FeedKind } from '../feed-kinds.ts';
 import { FLAT_COLUMNS } from '../items/fields.ts';
-import { isEmptyCell } from './cell-values.ts';
+import { isEmptyCell, isSpreadsheetError } from './cell-values.ts';
 import { labelledPaths, suggestedPath } from './column-names.ts';
 import type { ReadyMapping, Rename } from './mapping.ts';
 
@@ -119,9 +119,11 @@ function pick(reads: readonly Rename[], cells: Cells): Record<string, unknown> {
   return picked;
 }
 
-/** A single given cell stays as it is. */
+/** A single given cell stays as it is. An error must not become part of a text. */
 function joined(cells: readonly unknown[]): unknown {
   const given = cells.filter((cell) => !isEmptyCell(cell));
+  const error = given.find(isSpreadsheetError);
+  if (error !== undefined) return error;
   return given.length <= 1 ? given[0] : given.map((cell) => String(cell).trim()).join(' ');
 }
 

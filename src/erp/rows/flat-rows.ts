@@ -106,9 +106,10 @@ export function createPlanFold(fill: JsonObject, { zone, reuseCodes, formats }: 
       if (draft !== undefined && isOtherDay) draft.isDayUnclear = true;
       if (typeof code !== 'string' && !continues) {
         // The row may belong to the current plan, which must not be sent without it.
-        const empty = { path: 'plan.external_code', reason: 'plan.external_code is empty' };
-        if (draft !== undefined) addReadError(draft, row, empty);
-        else before.push({ readError: { origin, reason: empty.reason, place: placeOf(row, empty.path, TYPES) } });
+        const path = 'plan.external_code';
+        const issue = issues.find((each) => each.path === path) ?? { path, reason: `${path} is empty` };
+        if (draft !== undefined) addReadError(draft, row, issue);
+        else before.push({ readError: { origin, reason: issue.reason, place: placeOf(row, path, TYPES) } });
         return before;
       }
       draft ??= newDraft(code as string, origin);
