@@ -143,6 +143,20 @@ describe('rows that cannot be grouped', () => {
     expect(plans(folded)).toEqual([]);
   });
 
+  test('plans whose codes a spreadsheet has shortened are not taken for one plan', () => {
+    const row = { 'plan.external_code': '1,23457E+11', 'plan.vehicle_plate': 'ABC1234' };
+    const folded = fold([
+      { ...row, 'point.name': 'A' },
+      { ...row, 'point.name': 'B' },
+    ]);
+    expect(plans(folded)).toEqual([]);
+    const reason = expect.stringContaining('plan.external_code has lost digits');
+    expect(readErrors(folded)).toEqual([
+      { origin: 'row 2', reason },
+      { origin: 'row 3', reason },
+    ]);
+  });
+
   test('a first row without a plan is a read error of its own', () => {
     expect(readErrors(fold([{ 'point.name': 'A' }]))).toEqual([
       { origin: 'row 2', reason: 'plan.external_code is empty' },

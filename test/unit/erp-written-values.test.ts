@@ -23,6 +23,7 @@ describe('a date-time', () => {
     ['03/04/2026 08:00', 'MM/dd/yyyy', '2026-03-04T08:00:00'],
     ['3/4/26 800', 'dd/MM/yy', '2026-04-03T08:00:00'],
     ['18112026 08:00', 'ddMMyyyy', '2026-11-18T08:00:00'],
+    ['181126 08:00', 'ddMMyy', '2026-11-18T08:00:00'],
     ['2026-04-03 08:00', 'dd/MM/yyyy', '2026-04-03 08:00'],
     ['soon', undefined, 'soon'],
   ])('%s with the form %s is %s', (text, dates, value) => {
@@ -77,6 +78,22 @@ test.each(['#N/D', '#REF!', '#VALOR!', '#DIV/0!', '#nome?', '#NÚM!', '#NULO!', 
   (text) => {
     for (const type of ['text', 'plate', 'plates', 'document', 'address', 'number', 'moment', 'boolean'] as const)
       expect(readCell(type, text)).toEqual({ issue: expect.stringContaining('is an error of the spreadsheet') });
+  },
+);
+
+test.each([
+  ['text', '1,23457E+11'],
+  ['text', '1.5e+12'],
+  ['text', '1E+11'],
+  ['document', '5,29982E+10'],
+] as const)('the %s %s has lost digits and is not read', (type, text) => {
+  expect(readCell(type, text)).toEqual({ issue: expect.stringContaining('has lost digits') });
+});
+
+test.each(['46344.33', '46344,3333', '46344 08:00', '2026-11-18T00:00:00 0.3333'])(
+  'the date-time %s is a number of days, and is asked for as a date',
+  (text) => {
+    expect(readCell('moment', text)).toEqual({ issue: expect.stringContaining('format the column as a date') });
   },
 );
 

@@ -31,6 +31,12 @@ const SPREADSHEET_ERROR =
 export const isSpreadsheetError = (cell: unknown): cell is string =>
   typeof cell === 'string' && SPREADSHEET_ERROR.test(cell.trim());
 
+/** A long number as a spreadsheet shows it in a narrow column. Different codes look the same then. */
+const SHORTENED = /^-?\d(?:[,.]\d+)?E\+\d\d+$/i;
+
+/** A date as the number of days by which a spreadsheet stores it, or a time as its fraction. */
+const DAY_NUMBER = /^\d{5}(?:[.,]\d+)?(?:\s|$)|(?:^|\s)0?[.,]\d+$/;
+
 const INEXACT = 'has more digits than can be read exactly; select it as text';
 
 /** Why the cell of a path cannot be read. */
@@ -93,16 +99,22 @@ export function readCell(type: FieldType, cell: unknown, formats: ValueFormats =
     case 'boolean':
       return booleanOf(cell);
     case 'document':
-      return { value: documentText(typeof cell === 'number' ? cell : String(cell)) };
+      return shortened(cell) ?? { value: documentText(typeof cell === 'number' ? cell : String(cell)) };
     case 'plates':
     case 'documents':
       return { value: listOf(String(cell)) };
     default:
       // A code that is a number must not be rounded.
       if (typeof cell === 'number' && Math.abs(cell) > Number.MAX_SAFE_INTEGER) return { issue: INEXACT };
-      return { value: String(cell).trim() };
+      return shortened(cell) ?? { value: String(cell).trim() };
   }
 }
+
+/** Not quoted: it may be the beginning of a tax number. */
+const shortened = (cell: unknown): { issue: string } | undefined =>
+  typeof cell === 'string' && SHORTENED.test(cell.trim())
+    ? { issue: 'has lost digits in the spreadsheet; format the column as text and write the number again' }
+    : undefined;
 
 function numberOf(cell: unknown, read: (text: string) => Written<number>): CellReading {
   if (typeof cell === 'number') return { value: cell };
@@ -117,8 +129,12 @@ function integerOf(cell: unknown, { decimal }: ValueFormats, issue = 'is not a w
 }
 
 /** A text without a known form stays unchanged: validation reports it. */
-const momentOf = (text: string, format: string | undefined): CellReading =>
-  (DATE_TIME.test(text) ? undefined : writtenMoment(text, format)) ?? { value: text };
+function momentOf(text: string, format: string | undefined): CellReading {
+  const written = DATE_TIME.test(text) ? undefined : writtenMoment(text, format);
+  if (written === undefined && DAY_NUMBER.test(text))
+    return { issue: `"${text}" is a number, not a date; format the column as a date with its time` };
+  return written ?? { value: text };
+}
 
 function booleanOf(cell: unknown): CellReading {
   if (typeof cell === 'boolean') return { value: cell };
