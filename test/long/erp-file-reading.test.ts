@@ -206,6 +206,19 @@ describe('files as spreadsheets write them', () => {
     expect(await read('a.csv', Buffer.from(text, 'latin1'))).toEqual([{ ...plan, origin: 'a.csv row 4' }]);
   });
 
+  test('a CSV file of an MS-DOS program is asked for its encoding, and read in it', async () => {
+    const bytes = Buffer.from(semicolons(header, row.with(4, 'S\xc7O JO\xc7O')), 'latin1');
+    expect(await read('a.csv', bytes)).toMatchObject([
+      {
+        reason:
+          'not UTF-8 at byte 72: may be "SÇO" (windows-1252) or "SÃO" (ibm850); save as UTF-8, or set `encoding` of the feed',
+      },
+    ]);
+    expect(await read('a.csv', bytes, { encoding: 'ibm850' })).toMatchObject([
+      { route_points: [{ name: 'SÃO JOÃO' }] },
+    ]);
+  });
+
   test('a workbook with date and time cells on the sheet that is named', async () => {
     const time = (hour: number, minute: number) => new Date(Date.UTC(1899, 11, 30, hour, minute));
     const cells = ['V1', new Date(Date.UTC(2026, 10, 18)), time(8, 0), time(18, 30), 'São João', 'NF1', 1234.56];

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/glossary.ts';
 import { safeName } from '../../src/erp/files/returns.ts';
 import { parseJson } from '../../src/erp/formats/json-text.ts';
-import { decodeText } from '../../src/erp/formats/text-decoding.ts';
+import { decodeText, type TextForm } from '../../src/erp/formats/text-decoding.ts';
 import { contentHash } from '../../src/erp/items/canonical-form.ts';
 import { itemOf, type Reading } from '../../src/erp/items/item.ts';
 import { isRepeated, localDay, momentMs, zonedMoment } from '../../src/erp/items/moments.ts';
@@ -133,6 +133,43 @@ describe('encodings', () => {
     ['half of a UTF-16 unit', [Buffer.from([0xff, 0xfe, 0x61])], 'not valid UTF-16'],
   ])('%s is named', async (_name, chunks, words) => {
     await expect(decode(...chunks)).rejects.toThrow(words);
+  });
+});
+
+describe('a text in an unnamed encoding of one byte', () => {
+  const read = async (bytes: string, form: TextForm = { encoding: 'windows-1252', isGuess: true }) => {
+    let text = '';
+    // Cut everywhere: what proves the encoding may be in two chunks.
+    const chunks = [...bytes].map((byte) => Buffer.from(byte, 'latin1'));
+    for await (const part of decodeText(chunks, form)) text += part;
+    return text;
+  };
+
+  test.each(['José', 'Célia', 'São João', 'PRAÇA', 'AÇÃO', 'Água', 'Nº 5', 'MAÇÃ', 'Jaú', 'à vista, José', 'AÇO; SÃO'])(
+    'is Windows-1252: %s',
+    async (text) => expect(await read(text)).toBe(text),
+  );
+
+  test.each([
+    ['MERCADO S\xc7O JO\xc7O', '"SÇO" (windows-1252) or "SÃO" (ibm850)'],
+    ['RUA ITA\xe9', '"ITAé" (windows-1252) or "ITAÚ" (ibm850)'],
+    ['GON\x80ALVES', '"GON€ALVES" (windows-1252) or "GONÇALVES" (ibm850)'],
+    ['FREGUESIA DO \xe0', '"à" (windows-1252) or "Ó" (ibm850)'],
+    ['\xe9ltima', '"éltima" (windows-1252) or "Última" (ibm850)'],
+    ['av\x93', '"av“" (windows-1252) or "avô" (ibm850)'],
+    ['n\xa7 5', '"n§" (windows-1252) or "nº" (ibm850)'],
+    ['S\xc6o', '"SÆo" (windows-1252) or "São" (ibm850)'],
+    // Programs of both kinds have written into one file.
+    ['José;ITA\xe9', '"ITAé" (windows-1252) or "ITAÚ" (ibm850)'],
+    ['José;MANH\xc7', '"MANHÇ" (windows-1252) or "MANHÃ" (ibm850)'],
+  ])('is not guessed: %j', async (bytes, words) => {
+    await expect(read(bytes)).rejects.toThrow(words);
+  });
+
+  test('is read as CP850 if the feed says so', async () => {
+    expect(await read('JO\xc7O GON\x80ALVES, ITA\xe9, n\xa7 5, caf\x82', { encoding: 'ibm850' })).toBe(
+      'JOÃO GONÇALVES, ITAÚ, nº 5, café',
+    );
   });
 });
 

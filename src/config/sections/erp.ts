@@ -79,9 +79,9 @@ const files = z
       .default('pt')
       .describe('Language of the result tables: pt (with semicolons) or en (with commas) (default pt).'),
     encoding: z
-      .enum(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'iso-8859-1'])
+      .enum(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'iso-8859-1', 'ibm850'])
       .optional()
-      .describe('Encoding of CSV and JSON files (default: found in the file).'),
+      .describe('Encoding of CSV and JSON files; ibm850 is CP850, of MS-DOS programs (default: found in the file).'),
     sheet: z
       .union([z.string().min(1), z.int().min(1)])
       .optional()

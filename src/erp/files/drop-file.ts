@@ -87,7 +87,7 @@ async function inEncoding<T>(encoding: Encoding | undefined, read: (tried: TextF
   } catch (error) {
     if (!(error instanceof NotUtf8) || encoding !== undefined) throw error;
     return read({ encoding: 'windows-1252', isGuess: true }).catch((second) => {
-      throw second instanceof NotWestern ? error : second;
+      throw second instanceof NotWestern ? new NotUtf8(error.byte, second.message) : second;
     });
   }
 }

@@ -1,27 +1,32 @@
 // Decodes a dropped file as it streams: UTF-8 with or without a byte order mark, UTF-16 with one, or the encoding that the
-// feed names. Windows-1252 is recognised by its letters. Anything else is an error at its first invalid byte.
+// feed names. Windows-1252 is recognised by its words. Anything else is an error at its first invalid byte.
 import { TextDecoder } from 'node:util';
+import { asIbm850, westernGuess } from './western-guess.ts';
 
-/** The content of a file or an answer cannot be read; the message is the reason, without the content. */
+/** The content of a file or an answer cannot be read; the message is the reason, with at most one word of the content. */
 export class Unreadable extends Error {}
 
 /** The bytes are not UTF-8; they may be Windows-1252. */
-export class NotUtf8 extends Unreadable {}
+export class NotUtf8 extends Unreadable {
+  readonly byte: number;
+  /** `word` may mean two things. */
+  constructor(byte: number, word = '') {
+    const meant = word === '' ? '' : `: may be ${word}`;
+    super(`not UTF-8 at byte ${byte}${meant}; save as UTF-8, or set \`encoding\` of the feed`);
+    this.byte = byte;
+  }
+}
 
-/** The bytes may be Windows-1252, but then the text is not Portuguese. */
+/** The bytes may be Windows-1252, but are not surely so. The message is the word in doubt, or empty. */
 export class NotWestern extends Unreadable {}
 
-export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'iso-8859-1'] as const;
+export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'iso-8859-1', 'ibm850'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
-
-/** A character that a Portuguese text in Windows-1252 does not have. Other one-byte encodings show as such characters. */
-const FOREIGN = /[^\t\n\f\r\x20-\x7eÀÁÂÃÇÉÊÍÑÓÔÕÚÜàáâãçéêíñóôõúü°ºª§€–—‘’“”•…]/;
-const SET_ENCODING = 'save as UTF-8, or set `encoding` of the feed';
 
 export interface TextForm {
   /** Default: UTF-8, or UTF-16 by its byte order mark. */
   encoding?: Encoding | undefined;
-  /** The encoding is Windows-1252 only if the text is Portuguese. */
+  /** The encoding is Windows-1252 only if the text proves it. */
   isGuess?: boolean;
 }
 
@@ -33,25 +38,33 @@ export async function* decodeText(
   let bytes: Buffer = Buffer.alloc(0);
   let decoder: TextDecoder | undefined;
   let passed = 0;
+  const guess = isGuess ? westernGuess() : undefined;
+  const refuse = (doubt: string | undefined): void => {
+    if (doubt !== undefined) throw new NotWestern(doubt);
+  };
   const decode = (chunk?: Buffer): string => {
     try {
       return decoder?.decode(chunk, { stream: chunk !== undefined }) ?? '';
     } catch {
       if (decoder?.encoding !== 'utf-8') throw new Unreadable('not valid UTF-16; save as UTF-8');
-      throw new NotUtf8(`not UTF-8 at byte ${passed + firstBadByte(bytes) + 1}; ${SET_ENCODING}`);
+      throw new NotUtf8(passed + firstBadByte(bytes) + 1);
     }
   };
   for await (const chunk of chunks) {
     bytes = Buffer.concat([bytes, chunk]);
-    decoder ??= new TextDecoder(encoding ?? encodingOf(bytes), { fatal: true, ignoreBOM: true });
-    const text = decode(chunk);
-    if (isGuess && FOREIGN.test(text)) throw new NotWestern('neither UTF-8 nor a Portuguese text in Windows-1252');
+    // The decoder does not know CP850.
+    const known = encoding === 'ibm850' ? 'windows-1252' : encoding;
+    decoder ??= new TextDecoder(known ?? encodingOf(bytes), { fatal: true, ignoreBOM: true });
+    const decoded = decode(chunk);
+    const text = encoding === 'ibm850' ? asIbm850(decoded) : decoded;
+    refuse(guess?.read(text));
     const size = decoder.encoding === 'utf-8' ? Buffer.byteLength(text) : bytes.length - (bytes.length % 2);
     yield passed === 0 ? text.replace(/^\ufeff/, '') : text;
     bytes = bytes.subarray(size);
     passed += size;
   }
   yield decode();
+  refuse(guess?.end());
 }
 
 function encodingOf(bytes: Buffer): Encoding {

@@ -65,7 +65,7 @@ async function checkUnpackedSize(bytes: Buffer): Promise<void> {
 }
 
 /** A cell with the error of a formula. */
-const ERROR_CELL = /(<(?:\w+:)?c\s[^>]*?\bt=)(?:"e"|'e')/g;
+const ERROR_CELL = /(<(?:\w{1,9}:)?c\s[^<>]*?\bt=)(?:"e"|'e')/g;
 
 /** The workbook with errors of formulas as texts: the workbook reader would read them as empty cells. */
 async function withErrorTexts(bytes: Buffer): Promise<Uint8Array> {
