@@ -91,7 +91,9 @@ const files = z
       .min(1)
       .max(50)
       .optional()
-      .describe('Row with the names of the columns (default: the row of the first 50 with the most known names).'),
+      .describe(
+        'Row with the names of the columns (default: the row of the first 50 with the most known names, at least two; else the first).',
+      ),
     ...shared,
   })
   .transform(({ settle, keep_files, header_row, ...same }) => ({

@@ -19,15 +19,23 @@ export const noHeader = (where: string, { row }: HeaderRule): string =>
     ? `the ${where} is empty; its first row must name the columns`
     : `row ${row} of the ${where} is empty; correct \`header_row\` of the feed`;
 
-/** Index of the header. If no row has a name of a column, the first row that is not blank; undefined if all are blank. */
+/** A single one may be a value: `Entrega` is a type of stop too. */
+const FEWEST_NAMES = 2;
+
+/** Index of the header. If no row has names of columns, the first row that is not blank; undefined if all are blank. */
 export function headerIndex(rows: readonly (readonly unknown[])[], { row, isName }: HeaderRule): number | undefined {
   if (row !== undefined) return rows[row - 1]?.every(isBlank) === false ? row - 1 : undefined;
   const first = rows.findIndex((cells) => !cells.every(isBlank));
   if (first < 0) return undefined;
-  const counts = rows.map((cells) => cells.filter((cell) => typeof cell === 'string' && isName?.(cell)).length);
+  const counts = rows.map((cells) =>
+    differentNames(cells.filter((cell) => typeof cell === 'string' && isName?.(cell))),
+  );
   const most = Math.max(...counts);
-  return most === 0 ? first : counts.indexOf(most);
+  return most < FEWEST_NAMES ? first : counts.indexOf(most);
 }
+
+const differentNames = (cells: readonly unknown[]): number =>
+  new Set(cells.map((cell) => String(cell).trim().toLowerCase())).size;
 
 /** The names of the columns, without empty ones at the end. */
 export function headerNames(cells: readonly unknown[]): string[] {
