@@ -4,6 +4,7 @@ import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/glossary.ts';
 import { safeName } from '../../src/erp/files/returns.ts';
+import { headerIndex } from '../../src/erp/formats/header-row.ts';
 import { parseJson } from '../../src/erp/formats/json-text.ts';
 import { decodeText, type TextForm } from '../../src/erp/formats/text-decoding.ts';
 import { contentHash } from '../../src/erp/items/canonical-form.ts';
@@ -11,6 +12,7 @@ import { itemOf, type Reading } from '../../src/erp/items/item.ts';
 import { isRepeated, localDay, momentMs, zonedMoment } from '../../src/erp/items/moments.ts';
 import { samplePlans } from '../../src/erp/items/sample-plans.ts';
 import { validateItem } from '../../src/erp/items/schemas.ts';
+import { columnNameTest } from '../../src/erp/rows/column-names.ts';
 import { columnMatcher } from '../../src/erp/rows/flat-columns.ts';
 import { type Mapping, prepareMapping } from '../../src/erp/rows/mapping.ts';
 import { readRecords, readTable } from '../../src/erp/rows/row-reader.ts';
@@ -274,12 +276,43 @@ describe('columns', () => {
     expect(readings).toEqual([{ readError: { origin: 'route_plans', reason } }]);
   });
 
+  test('of a record that has content in none of them are an error of its own', () => {
+    const mapped = prepareMapping('points_of_interest', { external_code: 'trip.number', title: 'customer.name' });
+    const records: Json[] = [
+      { trip: { number: 1 }, customer: { name: 'A' } },
+      { trip: { numero: 2 }, customer: { nome: 'B' } },
+      { trip: { numero: null }, customer: {} },
+    ];
+    const readings = [
+      ...readRecords(records, 'a.json', { ...context, kind: 'points_of_interest', mapping: mapped }),
+    ].map((reading) => ('item' in reading ? reading.item.externalCode : reading.readError));
+    expect(readings).toEqual([
+      '1',
+      {
+        origin: 'a.json record 2',
+        reason: 'has content, but no value in a column that is read (trip.number, customer.name); correct the mapping',
+        place: { row: 2 },
+      },
+    ]);
+  });
+
   test('of records may differ in each, but only the first forms are reported', () => {
     const records = Array.from({ length: 300 }, (_, i) => ({ [`x.${i}`]: 1 }));
     const found: FoundHeader[] = [];
     const readings = [...readRecords(records, 'a.json', { ...context, onHeader: (each) => void found.push(each) })];
     expect([readings.length, found.length]).toEqual([600, 100]);
   });
+});
+
+describe('the header', () => {
+  const isName = columnNameTest('route_plans', prepareMapping('route_plans', {}));
+  const unknown = ['NUMROM', 'DTSAI', 'DTRET', 'NMCLI', 'LOGRAD', 'TPOPER'];
+  const data = ['1', '18/11/2026', '18/11/2026', 'Loja 1', 'Rua Um', 'Entrega'];
+
+  test.each([
+    ['is not a row of data whose values are names', [unknown, data, data.with(3, 'entrega')], 0],
+    ['is found under a title', [['Romaneio'], ['Viagem', 'Início', 'X'], data], 1],
+  ])('%s', (_name, rows, at) => expect(headerIndex(rows, { isName })).toBe(at));
 });
 
 describe('a mapping', () => {

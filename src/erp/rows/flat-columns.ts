@@ -65,7 +65,7 @@ const isIn = (names: readonly string[], column: string): boolean =>
 
 const MOST_NAMES = 10;
 
-const list = (names: readonly string[]): string =>
+export const list = (names: readonly string[]): string =>
   names.slice(0, MOST_NAMES).map(shown).join(', ') + (names.length > MOST_NAMES ? ', …' : '');
 
 function unknownColumn(kind: FeedKind, column: string): string {

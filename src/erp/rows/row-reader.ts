@@ -5,7 +5,7 @@ import { FLAT_COLUMNS } from '../items/fields.ts';
 import { type ItemContext, itemOf, type Reading } from '../items/item.ts';
 import type { FoundHeader, TablePlace } from '../source.ts';
 import { isEmptyCell, readCells } from './cell-values.ts';
-import { type Cells, columnMatcher, type FlatColumnsInUse } from './flat-columns.ts';
+import { type Cells, columnMatcher, type FlatColumnsInUse, list } from './flat-columns.ts';
 import { createPlanFold, type FlatRow, type Folded, nestedFields, placeOf, type RowFold } from './flat-rows.ts';
 import type { ReadyMapping } from './mapping.ts';
 import type { ValueFormats } from './written-values.ts';
@@ -88,14 +88,30 @@ export function* readRecords(records: readonly Json[], name: string, context: Re
           known.set(key, columns);
         }
       }
-      const { issues, pick, columnOf, found } = columns;
+      const { issues, pick, reads, columnOf, found } = columns;
       found.rows += 1;
-      for (const reason of issues) yield { readError: { origin, reason, place: { row: i + 1 } } };
-      if (issues.length === 0) yield* reader.push({ origin, row: i + 1, cells: pick(record), columnOf }, record);
+      const cells = issues.length === 0 ? pick(record) : {};
+      const reasons = issues.length === 0 && isLost(record, cells) ? [nothingRead(reads)] : issues;
+      for (const reason of reasons) yield { readError: { origin, reason, place: { row: i + 1 } } };
+      if (reasons.length === 0) yield* reader.push({ origin, row: i + 1, cells, columnOf }, record);
     }
   }
   yield* reader.end();
 }
+
+/** Nothing of the record is read, although it has content. A row of a table may be a total or a note; a record is an item. */
+const isLost = (record: Json, cells: Cells): boolean => Object.keys(cells).length === 0 && hasContent(record);
+
+const nothingRead = (reads: FlatColumnsInUse['reads']): string =>
+  `has content, but no value in a column that is read (${list(reads.flatMap(({ columns }) => columns))}); correct the mapping`;
+
+/** Deeper values count as content: a search without end could overflow the stack. */
+const MOST_LEVELS = 20;
+
+const hasContent = (value: Json | undefined, level = 0): boolean =>
+  typeof value === 'object' && value !== null && level < MOST_LEVELS
+    ? Object.values(value).some((inner) => hasContent(inner, level + 1))
+    : !isEmptyCell(value);
 
 /** The different names of the records; not all of them if they are too many. */
 function namesIn(records: readonly Json[]): Set<string> {
