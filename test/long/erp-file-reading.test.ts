@@ -365,6 +365,7 @@ describe('bad input', () => {
     await finish(source);
     expect(batches).toMatchObject([{ part: 1, last: true, items: [], readErrors: [{ origin: name }] }]);
     expect(batches[0]?.readErrors).toHaveLength(1);
+    expect(batches[0]?.readErrors[0]?.place).toEqual(words.startsWith('row 2002') ? { row: 2002 } : undefined);
     expect(inFolder('failed')).toEqual([name, `${name}.result.json`]);
     expect(resultIn(`failed/${name}`)).toMatchObject({ results: [], faults: [{ origin: name }] });
     expect(resultIn(`failed/${name}`).faults[0].reason).toContain(words);

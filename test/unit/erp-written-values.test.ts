@@ -1,4 +1,6 @@
 // Dates and numbers as people and ERPs write them, and names of columns.
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/core/glossary.ts';
 import { FEED_KINDS } from '../../src/erp/feed-kinds.ts';
@@ -112,6 +114,65 @@ test.each([
 ])('%s in Portuguese is %s', (reason, portuguese) => {
   expect(reasonIn('pt', reason)).toBe(portuguese);
   expect(reasonIn('en', reason)).toBe(reason);
+});
+
+describe('in Portuguese', () => {
+  const FOLDER = resolve(import.meta.dirname, '../../src/erp');
+  const SOURCES = ['formats/*.ts', 'rows/{cell-values,written-values,flat-columns,flat-rows,row-reader}.ts']
+    .concat('items/{field-schemas,schemas,item}.ts', 'files/drop-file*.ts', 'batches.ts')
+    .flatMap((pattern) => globSync(pattern, { cwd: FOLDER }));
+  /** Texts of which a reason is put together, and other texts. */
+  const PARTS = ["the plan's rows", "the point's rows", 'the rows', 'first sheet', 'once for each start day'];
+  const OTHER = /^[A-Z][a-z]|or end$|^: may be|^"7" \(|^; if the ERP|^sheet |^7 (?:row|record) 7$/;
+  /** Words of both languages. */
+  const SHARED = ['as', 'no', 'use', 'byte', 'bytes'];
+  const SAMPLES: Record<string, string> = {
+    where: 'file',
+    rows: "the plan's rows",
+    meant: '',
+    sheetName: 'sheet "X"',
+    placeOf: '1:2',
+  };
+  const written = SOURCES.flatMap((file) => {
+    const code = readFileSync(join(FOLDER, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|(?:^|\s)\/\/ .*$/gm, '');
+    return [...code.matchAll(/"([^"\n]*)"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`/g)].map(([, a, b, c]) =>
+      (a ?? b ?? c ?? '')
+        .replaceAll('\\`', '`')
+        .replace(/\$\{((?:[^{}]|\{[^{}]*\})*)\}/g, (_, value: string) => SAMPLES[value.replace(/\W.*/s, '')] ?? '7'),
+    );
+  });
+  const reasons = written.filter((text) => /[a-z]{2,} \S/.test(text) && !OTHER.test(text) && !PARTS.includes(text));
+  const whole = [
+    'the first sheet is empty; its first row must name the columns',
+    'row 3 of the sheet "Resumo" is empty; correct `header_row` of the feed',
+    'has no sheet 2, only Plans, Resumo; correct `sheet` of the feed',
+    'not UTF-8 at byte 7: may be "SÇO" (windows-1252) or "SÃO" (ibm850); save as UTF-8, or set `encoding` of the feed',
+    'a quotation mark is open or misplaced near line 3 (CSV_QUOTE_NOT_CLOSED); no item of the file was read',
+    'external_code or company_registry or cpf: is missing',
+    'the mapped column "VIAGEM" (plan.external_code) is missing (did you mean "viagem"?)',
+    'unknown column "X" (did you mean "point.name"?); rename it, remove it or map it',
+    "plan.date_time_start differs from the plan's rows above",
+    'could not be read',
+  ];
+  /** Without what is quoted, and without names of fields and formats. */
+  const wordsOf = (text: string) =>
+    text.replace(/"[^"]*"|`[^`]*`|\S*[_.]\S*|\w+:/g, '').match(/(?<![\p{L}\d-])\p{Ll}{2,}(?![\p{L}\d-])/gu) ?? [];
+
+  test('no word of a reason stays English', () => {
+    expect(reasons.length).toBeGreaterThan(60);
+    const wrong: object[] = [];
+    for (const reason of [...reasons, ...whole]) {
+      const english = new Set(wordsOf(reason));
+      const left = wordsOf(reasonIn('pt', reason)).filter((word) => english.has(word) && !SHARED.includes(word));
+      wrong.push(...(left.length > 0 ? [{ reason, left }] : []));
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('a reason is not translated in part', () => {
+    const reason = 'plan.external_code is empty, and the moon is not';
+    expect(reasonIn('pt', reason)).toBe(reason);
+  });
 });
 
 test.each(FEED_KINDS)('every rule of %s is translated', (kind) => {

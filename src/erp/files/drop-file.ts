@@ -51,7 +51,8 @@ export async function* readDropFile(
   } catch (error) {
     const reason = reasonOf(error);
     if (reason === undefined) throw error;
-    readings = [{ readError: { origin: file.name, reason } }];
+    const row = error instanceof Unreadable ? error.row : undefined;
+    readings = [{ readError: { origin: file.name, reason, ...(row !== undefined && { place: { row } }) } }];
   }
   // A failure from here on means that the file has changed.
   yield* readings;

@@ -130,6 +130,7 @@ function tableRow(header: readonly string[], record: readonly string[], row: num
   if (record.slice(header.length).some((cell) => cell.trim() !== '')) {
     throw new Unreadable(
       `row ${row} has more cells than the header; put quotation marks around texts that contain the delimiter; no item of the file was read`,
+      row,
     );
   }
   return { row, cells: cellsOf(header, record) };

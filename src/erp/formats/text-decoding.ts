@@ -4,7 +4,14 @@ import { TextDecoder } from 'node:util';
 import { asIbm850, westernGuess } from './western-guess.ts';
 
 /** The content of a file or an answer cannot be read; the message is the reason, with at most one word of the content. */
-export class Unreadable extends Error {}
+export class Unreadable extends Error {
+  /** The row that cannot be read, if it is known. */
+  readonly row: number | undefined;
+  constructor(reason: string, row?: number) {
+    super(reason);
+    this.row = row;
+  }
+}
 
 /** The bytes are not UTF-8; they may be Windows-1252. */
 export class NotUtf8 extends Unreadable {

@@ -95,7 +95,7 @@ function* rowsOf(header: readonly string[], sheet: readonly unknown[][], from: n
   for (let i = from; i < sheet.length; i++) {
     const cells = trimmed(sheet[i] ?? []).map((cell) => (cell instanceof Date ? dateText(cell) : cell));
     if (cells.length > header.length)
-      throw new Unreadable(`row ${i + 1} has cells outside the header; no item of the file was read`);
+      throw new Unreadable(`row ${i + 1} has cells outside the header; no item of the file was read`, i + 1);
     yield { row: i + 1, cells: cellsOf(header, cells) };
   }
 }

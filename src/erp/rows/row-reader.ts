@@ -72,9 +72,9 @@ export function* readRecords(records: readonly Json[], name: string, context: Re
   for (const [i, record] of records.entries()) {
     const origin = `${name} record ${i + 1}`;
     if (!isJsonObject(record)) {
-      yield { readError: { origin, reason: 'is not an object' } };
+      yield { readError: { origin, reason: 'is not an object', place: { row: i + 1 } } };
     } else if (!isFlat) {
-      yield itemOf(record, origin, context);
+      yield inRow(itemOf(record, origin, context), i + 1);
     } else {
       const header = Object.keys(record);
       const key = JSON.stringify(header);
@@ -163,7 +163,11 @@ function planReader(context: ReaderContext): RowFold<Reading> {
 }
 
 const withRows = (reading: Reading, rows: readonly number[]): Reading =>
-  'item' in reading ? { item: { ...reading.item, rows } } : reading;
+  'item' in reading ? { item: { ...reading.item, rows } } : inRow(reading, rows[0]);
+
+/** A read error with its row or record, if it has no place yet. */
+const inRow = (reading: Reading, row: number | undefined): Reading =>
+  'item' in reading || row === undefined ? reading : { readError: { place: { row }, ...reading.readError } };
 
 /** Except for plans, one row is one item. */
 function itemReader(context: ReaderContext): RowFold<Reading> {
