@@ -14,7 +14,7 @@ The tables of metrics are written by \`npm run docs\` from the declarations.
 | \`failing\` | the last run failed, or its process died in it; a run that was asked to stop does not count |
 | \`paused\` | disabled, or paused by a person |
 | \`never ran\` | no run yet, and none overdue |
-| \`attention\` | nothing is late, but a person should look at something; a push job while items of its kind were rejected or could not be read in the last day, or need a person |
+| \`attention\` | nothing is late, but a person should look at something; a push job while items of its kind were rejected, taken in part or not readable, or need a person |
 
 After an edit of a schedule, no tick before the edit counts as missed. Backfills do not count.
 
@@ -31,7 +31,7 @@ numbers, a \`hint\` or null, and a \`place\`: the view of the page that shows mo
 | \`job_partial\` | \`attention\` | the last run of a push job rejected items or could not read a file completely; not on the page, which lists the items |
 | \`push_<reason>\` | \`late\` | an entry of the outbox [needs a person](../how-to/recover.md#entries-that-need-a-person) |
 | \`deadline_missed\` | \`late\` | a plan of tomorrow is not confirmed by the \`deadline\` |
-| \`push_rejected\`, \`push_unreadable\`, \`push_accepted_in_part\` | \`attention\` | in the last day, items were rejected, files or feeds could not be read, or plans were taken without some of their stops |
+| \`push_rejected\`, \`push_unreadable\`, \`push_accepted_in_part\` | \`attention\` | items were rejected, or plans were taken without some of their stops, until their period is over and at least for a day, unless they are corrected, sent again or cancelled; or files or feeds could not be read in the last day |
 | \`drift\` | \`late\` | more rows of final days differ from the service than [allowed](../how-to/check-the-warehouse.md) |
 | \`service_changed\` | \`attention\` | the nightly [probe](service.md#what-a-probe-finds-out) found another answer than before; text and alert have both |
 | \`push_unclear\` | \`attention\` | the outcome of a send is unknown, for less than ten minutes |

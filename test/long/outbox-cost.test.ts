@@ -1,7 +1,8 @@
-// An idle run costs the same however many entries are confirmed. For each of its statements, SQLite's query plan says how
-// rows are found, and the entries that this plan visits are counted.
+// An idle run and the health cost the same however many entries are confirmed. For each of their statements, SQLite's query
+// plan says how rows are found, and the entries that this plan visits are counted.
 import type { Knex } from 'knex';
 import { expect, it } from 'vitest';
+import { pushIssues } from '../../src/sync/push/push-issues.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { rowsOf } from '../support/engines.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
@@ -55,11 +56,11 @@ async function passedBy(sql: Knex, { sql: text, bindings }: Statement): Promise<
   return most;
 }
 
-async function costlyStatements(place: PushPlace, job: string, options: object): Promise<string[]> {
+async function costlyStatements(place: PushPlace, work: () => Promise<unknown>): Promise<string[]> {
   const statements: Statement[] = [];
   const parts = { ...place.dependencies };
   Object.assign(place.dependencies, { engine: recorded(place.engine, statements) });
-  expect(await place.run(job, { ...options })).toMatchObject({ status: 'ok' });
+  await work();
   Object.assign(place.dependencies, parts);
   const asked = statements.filter(({ sql }) => sql.includes('`push_outbox`'));
   expect(asked.length).toBeGreaterThan(0);
@@ -73,13 +74,18 @@ async function costlyStatements(place: PushPlace, job: string, options: object):
   });
 }
 
-it.each([
-  ['push-route-plans', { deadline: '18:00' }],
-  ['return-executions', {}],
-])('an idle run of %s visits few of 200,000 confirmed entries', async (job, options) => {
+const idle = async (place: PushPlace, job: string, options: object) =>
+  expect(await place.run(job, { ...options })).toMatchObject({ status: 'ok' });
+
+it.each<[string, (place: PushPlace) => Promise<unknown>]>([
+  ['an idle run of push-route-plans', (place) => idle(place, 'push-route-plans', { deadline: '18:00' })],
+  ['an idle run of return-executions', (place) => idle(place, 'return-executions', {})],
+  ['the health', (place) => pushIssues(place.dependencies.engine, place.clock.now())],
+])('%s visits few of 200,000 confirmed entries', async (_, work) => {
   const place = await makePushPlace();
   await place.engine.write(({ sql }) => sql.raw(CONFIRMED));
-  expect.soft(await costlyStatements(place, job, options), 'on a new database').toEqual([]);
+  const look = () => costlyStatements(place, () => work(place));
+  expect.soft(await look(), 'on a new database').toEqual([]);
   await place.engine.write(({ sql }) => sql.raw('analyze'));
-  expect.soft(await costlyStatements(place, job, options), 'after maintenance').toEqual([]);
+  expect.soft(await look(), 'after maintenance').toEqual([]);
 });

@@ -148,7 +148,37 @@ describe('push-route-plans', () => {
     expect(await place.run(JOB)).toMatchObject({ status: 'ok', error: null });
     expect(await reasons()).toEqual(['unreadable', 'rejected']);
     await place.clock.advance(24 * 60 * MINUTE_MS + 1);
-    expect(await reasons()).toEqual([]);
+    expect(await reasons()).toEqual(['rejected']);
+  });
+
+  it('keeps a plan that is not at the service as a whole in the health until its period is over', async () => {
+    const place = await makePushPlace();
+    const later = { date_time_start: '2025-03-14T08:00:00-03:00', date_time_end: '2025-03-14T18:00:00-03:00' };
+    const route_points = Array.from({ length: 70 }, (_, i) => ({
+      name: `Stop ${i}`,
+      latitude: -23.5,
+      longitude: -46.6 + i / 1_000,
+    }));
+    place.drop('route_plans', 'a.json', [
+      plan('CROWD', { ...later, route_points, options: { optimize: true } }),
+      plan('LATER', { ...later, vehicle_plate: 'XXX0X00' }),
+      plan('MENDED', { ...later, vehicle_plate: 'XXX0X00' }),
+      plan('SOON', { vehicle_plate: 'XXX0X00' }),
+      plan('UNDATED', { date_time_start: 'soon', date_time_end: null }),
+    ]);
+    await place.run(JOB);
+    const issues = async () =>
+      (await pushIssues(place.engine, place.clock.now())).map(({ reason, entries }) => `${entries} ${reason}`);
+    expect(await issues()).toEqual(['4 rejected', '1 accepted_in_part']);
+    await place.clock.advance(25 * 60 * MINUTE_MS);
+    expect(await issues()).toEqual(['3 rejected', '1 accepted_in_part']);
+    place.drop('route_plans', 'b.json', plan('MENDED', later));
+    expect(await place.run(JOB)).toMatchObject({ sent: 1, confirmed: 1 });
+    expect(await issues()).toEqual(['2 rejected', '1 accepted_in_part']);
+    await place.clock.advance(12 * 60 * MINUTE_MS);
+    expect(await issues()).toEqual(['1 rejected', '1 accepted_in_part']);
+    await place.clock.advance(24 * 60 * MINUTE_MS);
+    expect(await issues()).toEqual([]);
   });
 
   it('accepts a plan again that changed after it was rejected, and leaves an equal one alone', async () => {

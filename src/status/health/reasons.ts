@@ -36,7 +36,7 @@ export interface ReasonFacts {
   daemons: readonly DaemonStatus[];
   /** Where no daemon ever ran, jobs are run by commands. */
   hasDaemonRun: boolean;
-  /** What the ERP offered in the last day and the service does not have, or not completely. */
+  /** What the ERP offered and the service does not have, or not completely. */
   issues: readonly PushIssue[];
   /** The tables whose drift is above the limit. */
   drifted: readonly TableDrift[];

@@ -1,6 +1,6 @@
-// What the ERP offered in the last day and the service does not have, or not completely: feeds and files that could not be
-// read, rejected items, items that were taken in part. A run that finds one is partial; the health keeps it for a day, because
-// the next run may find nothing new.
+// What the ERP offered and the service does not have, or not completely: feeds and files that could not be read, rejected
+// items, items that were taken in part. A run that finds one is partial; the health keeps it while a person can still mend it,
+// because the next run may find nothing new.
 
 import { Skippable } from '../../core/errors.ts';
 import { isoInstant } from '../../core/time/clock.ts';
@@ -8,7 +8,7 @@ import { DAY_MS } from '../../core/time/durations.ts';
 import { FEED_KINDS } from '../../erp/feed-kinds.ts';
 import { deleteFact, writeFact } from '../../warehouse/control/learned-facts.ts';
 import type { Engine, Transaction } from '../../warehouse/engine.ts';
-import { dropOldUnread, recentIssues, unreadFact } from '../../warehouse/outbox/lists.ts';
+import { dropOldUnread, openIssues, unreadFact } from '../../warehouse/outbox/lists.ts';
 import type { PushRun } from './kind.ts';
 
 const SHOW_REJECTED = 'npx roadbook outbox list --state rejected shows them; a dropped file has its result in failed/.';
@@ -20,9 +20,9 @@ const WORDS = {
     noun: ['file or feed', 'files or feeds'],
     hint: 'The result in failed/ has the reason; npx roadbook erp check FILE lists every error.',
   },
-  rejected: { what: 'rejected in the last day', noun: ['item', 'items'], hint: SHOW_REJECTED },
+  rejected: { what: 'rejected, and neither corrected nor cancelled', noun: ['item', 'items'], hint: SHOW_REJECTED },
   accepted_in_part: {
-    what: 'taken in the last day without some of their stops',
+    what: 'taken without some of their stops',
     noun: ['plan', 'plans'],
     hint: 'npx roadbook outbox list --state partial shows them, with the reasons.',
   },
@@ -33,7 +33,7 @@ const REASONS = Object.keys(WORDS) as (keyof typeof WORDS)[];
 export type PushIssue = Awaited<ReturnType<typeof pushIssues>>[number];
 
 export async function pushIssues(engine: Engine, nowMs: number) {
-  const counts = await engine.read((sql) => recentIssues(sql, FEED_KINDS, isoInstant(nowMs - DAY_MS)));
+  const counts = await engine.read((sql) => openIssues(sql, FEED_KINDS, isoInstant(nowMs)));
   return REASONS.flatMap((reason) => {
     const entries = counts[reason].reduce((sum, { n }) => sum + n, 0);
     if (entries === 0) return [];

@@ -1,5 +1,6 @@
 // Outbox queries for commands, page and alerts: searches, counts, and the entries that need a person.
 import type { Knex } from 'knex';
+import { DAY_MS } from '../../core/time/durations.ts';
 import type { Engine } from '../engine.ts';
 import {
   type Attention,
@@ -171,16 +172,28 @@ interface KindCount {
 }
 
 /**
- * Counts by kind what was rejected, taken in part or not readable since then. Entries that need a person are counted
- * elsewhere.
+ * Counts by kind what was rejected, taken in part or not readable, and is still an issue: an entry until its period is over,
+ * and at least for a day. Entries that need a person are counted elsewhere.
  */
-export async function recentIssues(sql: Knex, kinds: readonly string[], since: string) {
+export async function openIssues(sql: Knex, kinds: readonly string[], at: string) {
+  const since = before(at, DAY_MS);
   const entries = (): Knex.QueryBuilder =>
     sql('push_outbox')
       .whereIn('kind', [...kinds])
-      .where('updated_at', '>=', since);
-  const count = async (query: Knex.QueryBuilder): Promise<KindCount[]> => {
-    const rows: KindCount[] = await query.groupBy('kind').orderBy('kind').select('kind').count({ n: '*' });
+      .select('kind');
+  // Two parts, because each has an index: the few entries that changed lately, and the few whose period is not over.
+  const lately = (): Knex.QueryBuilder =>
+    entries()
+      .where('updated_at', '>=', since)
+      .where((or) => or.whereNull('period_end').orWhere('period_end', '<=', at));
+  const notOver = (): Knex.QueryBuilder => entries().where('period_end', '>', at);
+  const count = async (...[first, second]: [Knex.QueryBuilder, Knex.QueryBuilder]): Promise<KindCount[]> => {
+    const rows: KindCount[] = await sql
+      .from(first.unionAll([second]).as('entry'))
+      .groupBy('kind')
+      .orderBy('kind')
+      .select('kind')
+      .count({ n: '*' });
     return rows.map(({ kind, n }) => ({ kind, n: Number(n) }));
   };
   const unread: { name: string }[] = await sql('sync_state')
@@ -188,10 +201,11 @@ export async function recentIssues(sql: Knex, kinds: readonly string[], since: s
     .where('updated_at', '>=', since)
     .select('name');
   const files = Map.groupBy(unread, ({ name }) => name.split(' ')[1] ?? '');
+  const rejected = { state: 'rejected', attention: null };
   return {
     unreadable: [...files].map(([kind, { length }]): KindCount => ({ kind, n: length })),
-    rejected: await count(entries().where({ state: 'rejected' }).whereRaw(IS_NOT_CONFIRMED).whereNull('attention')),
-    accepted_in_part: await count(entries().whereRaw(IS_CONFIRMED).whereRaw(IS_PARTIAL)),
+    rejected: await count(lately().where(rejected).whereRaw(IS_NOT_CONFIRMED), notOver().where(rejected)),
+    accepted_in_part: await count(lately().whereRaw(IS_CONFIRMED).whereRaw(IS_PARTIAL), notOver().whereRaw(IS_PARTIAL)),
   };
 }
 
