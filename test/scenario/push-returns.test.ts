@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Feed } from '../../src/erp/source.ts';
+import { pushIssues } from '../../src/sync/push/push-issues.ts';
+import { jobHistory } from '../../src/warehouse/control/runs.ts';
 import { makePushPlace, type PlaceOptions, type PushPlace } from '../support/push-place.ts';
 import { plan } from '../support/push-samples.ts';
 
@@ -217,6 +219,8 @@ describe('return-executions', () => {
         message: expect.stringMatching(/^1 stops .* P1$/),
       });
       expect([status, sent]).toEqual(['partial', 1]);
+      const { lastSuccessAt } = await jobHistory(place.engine, JOB, place.clock.now());
+      expect(lastSuccessAt, 'a run that returned all other outcomes').toBe(place.now());
       expect(stopsOf(place)).toMatchObject([{ point_external_code: 'P1-0' }]);
       const noted = () =>
         place.engine.read((sql) => sql('push_return').where({ point_external_code: '' }).pluck('status'));
@@ -226,6 +230,10 @@ describe('return-executions', () => {
       expect((await nextRun(place, isPulled)).error?.message).toMatch(/^2 stops/);
       expect(await noted()).toEqual(['2']);
       expect(await nextRun(place, isPulled)).toMatchObject({ status: 'ok', error: null });
+      const issues = () => pushIssues(place.engine, place.clock.now());
+      expect(await issues()).toMatchObject([{ reason: 'stops_without_code', entries: 2, jobs: [JOB] }]);
+      await place.clock.advance(24 * HOUR_MS + 1);
+      expect(await issues()).toEqual([]);
     });
   });
 

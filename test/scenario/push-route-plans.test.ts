@@ -139,8 +139,8 @@ describe('push-route-plans', () => {
       error: { code: 'items_rejected', message: '1 plan rejected, 2 files not read completely' },
     });
     expect(await pushIssues(place.engine, place.clock.now())).toMatchObject([
-      { reason: 'unreadable', entries: 2, kinds: ['route_plans'] },
-      { reason: 'rejected', entries: 1, kinds: ['route_plans'] },
+      { reason: 'unreadable', entries: 2, jobs: [JOB] },
+      { reason: 'rejected', entries: 1, jobs: [JOB] },
     ]);
     const [entry] = await place.outbox();
     expect(JSON.parse(entry?.reasons ?? '')).toEqual(['No vehicle has this plate']);

@@ -226,7 +226,7 @@ describe('the reasons for the health', () => {
     ],
     [{ outbox: { ...none.outbox, unknown: 2 } }, 'attention', 'push_unclear', '2 items sent without'],
     [
-      { issues: [{ reason: 'rejected', entries: 1, kinds: ['agents'], text: '1 item rejected', hint: 'look' }] },
+      { issues: [{ reason: 'rejected', entries: 1, jobs: ['push-agents'], text: '1 item rejected', hint: 'look' }] },
       'attention',
       'push_rejected',
       '1 item rejected',
@@ -263,13 +263,16 @@ describe('the reasons for the health', () => {
     expect(healthReasons({ ...none, ...facts })).toMatchObject([{ health, code, text: expect.stringContaining(text) }]);
   });
 
-  it('are those of the items, and the push job of their kind needs attention', () => {
-    const issues = [{ reason: 'rejected' as const, entries: 1, kinds: ['agents'], text: '1 item rejected', hint: '' }];
+  it('are those of the items, and their job needs attention', () => {
+    const text = '1 item rejected';
+    const issues = [{ reason: 'rejected' as const, entries: 1, jobs: ['push-agents'], text, hint: '' }];
     const healthWith = (change: Partial<JobStatus>) =>
       withItemHealth(job('push-agents', change), { ...none, issues }).health;
     expect(healthWith({})).toBe('attention');
     expect(healthWith({ health: 'late' })).toBe('late');
     expect(healthWith({ name: 'pull-events' })).toBe('ok');
+    const attention = [{ reason: 'found_twice' as const, entries: 1, kinds: ['agents'], text: '', hint: '' }];
+    expect(withItemHealth(job('push-agents'), { ...none, attention }).health).toBe('attention');
     const jobs = none.jobs.map((each) => withItemHealth(each, { ...none, issues }));
     expect(healthReasons({ ...none, jobs, issues }).map(({ code }) => code)).toEqual(['push_rejected']);
   });

@@ -9,7 +9,7 @@ import { isoInstant } from '../../core/time/clock.ts';
 import type { FeedKind } from '../../erp/feed-kinds.ts';
 import { type Language, reasonIn } from '../../erp/files/result-words.ts';
 import { outboxAttention } from '../../sync/push/attention.ts';
-import { payloadOf } from '../../sync/push/kind.ts';
+import { payloadOf, pushJobOf } from '../../sync/push/kind.ts';
 import { REJECTED } from '../../sync/push/outcome.ts';
 import type { UnreadFact } from '../../sync/push/push-issues.ts';
 import { actionsOn } from '../../warehouse/control/audit.ts';
@@ -132,11 +132,9 @@ async function remoteOf({ remote_id }: OutboxEntry, engine: Engine) {
   return plan === undefined ? null : { plan, stops: await planPoints(engine, remote_id) };
 }
 
-const jobOf = (kind: string): string => `push-${kind.replaceAll('_', '-')}`;
-
 /** Where a person corrects the item, and whether and until when its content is stored. */
 function contentFacts({ kind, state, payload, updated_at }: OutboxEntry, { erp, jobs }: Config) {
-  const keptMs = jobs[jobOf(kind)]?.options.keep_refused;
+  const keptMs = jobs[pushJobOf(kind)]?.options.keep_refused;
   const isKept = state === 'rejected' && payload !== null && typeof keptMs === 'number';
   return {
     has_content: payload !== null,
@@ -154,7 +152,7 @@ async function unread({ engine, redactor, running }: PlansApiDependencies, langu
   return facts.slice(0, MOST_UNREAD).map(({ name, reason, kind, at = null }) => {
     const feed = erp[kind as FeedKind];
     const folder = feed?.source === 'files' ? join(feed.folder, 'failed') : null;
-    const job = kind === undefined ? null : jobOf(kind);
+    const job = kind === undefined ? null : pushJobOf(kind);
     return { name, reason: reasonIn(language, redactor.redact(reason)), job, at, folder };
   });
 }

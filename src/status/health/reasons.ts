@@ -4,6 +4,7 @@ import type { Config } from '../../config/schema.ts';
 import type { FeedKind } from '../../erp/feed-kinds.ts';
 import { type ProbeChange, QUESTIONS } from '../../sync/probe/answers.ts';
 import type { OutboxAttention } from '../../sync/push/attention.ts';
+import { pushJobOf } from '../../sync/push/kind.ts';
 import type { PushIssue } from '../../sync/push/push-issues.ts';
 import type { TableDrift } from '../../warehouse/control/verification.ts';
 import type { OutboxState } from '../../warehouse/outbox/entry.ts';
@@ -36,7 +37,7 @@ export interface ReasonFacts {
   daemons: readonly DaemonStatus[];
   /** Where no daemon ever ran, jobs are run by commands. */
   hasDaemonRun: boolean;
-  /** What the ERP offered and the service does not have, or not completely. */
+  /** What the ERP offered and the service does not have, or not completely, and outcomes that cannot be returned. */
   issues: readonly PushIssue[];
   /** The tables whose drift is above the limit. */
   drifted: readonly TableDrift[];
@@ -132,19 +133,20 @@ const ISSUE_PLACES: Readonly<Record<PushIssue['reason'], string>> = {
   rejected: 'plans?state=rejected',
   unreadable: 'plans?show=unread',
   accepted_in_part: 'plans?state=partial',
+  stops_without_code: 'jobs/return-executions',
 };
 
 const feedKindOf = (job: string): FeedKind => job.slice('push-'.length).replaceAll('-', '_') as FeedKind;
 
-/** A push job is not plainly ok while the outbox has items of its kind for a person to see to. */
+/** A job is not plainly ok while it has items for a person to see to. */
 export function withItemHealth(
   job: JobStatus,
-  { attention, issues, deadline, pushes }: Pick<ReasonFacts, 'attention' | 'issues' | 'deadline' | 'pushes'>,
+  { attention, issues, deadline }: Pick<ReasonFacts, 'attention' | 'issues' | 'deadline'>,
 ): JobStatus {
-  if (job.health !== 'ok' || !pushes.includes(job.name)) return job;
-  const kinds = [...attention, ...issues].flatMap((each) => each.kinds);
+  const kinds = attention.flatMap((each) => each.kinds);
   if ((deadline?.missed.length ?? 0) > 0) kinds.push('route_plans');
-  return kinds.includes(feedKindOf(job.name)) ? { ...job, health: 'attention' } : job;
+  const jobs = [...kinds.map(pushJobOf), ...issues.flatMap((each) => each.jobs)];
+  return job.health === 'ok' && jobs.includes(job.name) ? { ...job, health: 'attention' } : job;
 }
 
 /** A push job that the file does not list has no feed on purpose; plans are what Roadbook is for. */

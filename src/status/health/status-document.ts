@@ -125,7 +125,7 @@ export async function healthFacts(dependencies: HealthDependencies) {
   };
   const pushes = declared.filter(({ tables }) => tables.includes(pushOutbox)).map(({ name }) => name);
   const jobs = await jobStatuses(dependencies);
-  const facts = { ...found, jobs: jobs.map((job) => withItemHealth(job, { ...found, pushes })) };
+  const facts = { ...found, jobs: jobs.map((job) => withItemHealth(job, found)) };
   return {
     ...facts,
     reasons: healthReasons({

@@ -42,6 +42,9 @@ export type Verdict =
   | { is: 'rejected'; reasons: string[] }
   | { is: 'unclear'; message: string };
 
+/** The job that pushes the items of a kind. */
+export const pushJobOf = (kind: string): string => `push-${kind.replaceAll('_', '-')}`;
+
 export interface PushKind {
   readonly feed: FeedKind;
   /** Names the kind in messages, such as `plan`. */

@@ -1,6 +1,6 @@
 // What the ERP offered and the service does not have, or not completely: feeds and files that could not be read, rejected
-// items, items that were taken in part. A run that finds one is partial; the health keeps it while a person can still mend it,
-// because the next run may find nothing new.
+// items, items that were taken in part, stops whose outcome cannot be returned. A run that finds one is partial; the health
+// keeps it while a person can still mend it, because the next run may find nothing new.
 
 import { Skippable } from '../../core/errors.ts';
 import { isoInstant } from '../../core/time/clock.ts';
@@ -9,7 +9,8 @@ import { FEED_KINDS } from '../../erp/feed-kinds.ts';
 import { deleteFact, writeFact } from '../../warehouse/control/learned-facts.ts';
 import type { Engine, Transaction } from '../../warehouse/engine.ts';
 import { dropOldUnread, openIssues, unreadFact } from '../../warehouse/outbox/lists.ts';
-import type { PushRun } from './kind.ts';
+import { uncodedStops } from '../../warehouse/outbox/returns.ts';
+import { type PushRun, pushJobOf } from './kind.ts';
 
 const SHOW_REJECTED = 'npx roadbook outbox list --state rejected shows them; a dropped file has its result in failed/.';
 
@@ -26,6 +27,11 @@ const WORDS = {
     noun: ['plan', 'plans'],
     hint: 'npx roadbook outbox list --state partial shows them, with the reasons.',
   },
+  stops_without_code: {
+    what: 'without an external_code: their outcomes cannot be returned to the ERP',
+    noun: ['stop', 'stops'],
+    hint: 'Give every stop an external_code in the ERP; the partial runs of return-executions name the plans.',
+  },
 };
 
 const REASONS = Object.keys(WORDS) as (keyof typeof WORDS)[];
@@ -33,13 +39,17 @@ const REASONS = Object.keys(WORDS) as (keyof typeof WORDS)[];
 export type PushIssue = Awaited<ReturnType<typeof pushIssues>>[number];
 
 export async function pushIssues(engine: Engine, nowMs: number) {
-  const counts = await engine.read((sql) => openIssues(sql, FEED_KINDS, isoInstant(nowMs)));
+  const counts = await engine.read(async (sql) => ({
+    ...(await openIssues(sql, FEED_KINDS, isoInstant(nowMs))),
+    stops_without_code: [{ kind: 'route_plans', n: await uncodedStops(sql, isoInstant(nowMs - DAY_MS)) }],
+  }));
   return REASONS.flatMap((reason) => {
     const entries = counts[reason].reduce((sum, { n }) => sum + n, 0);
     if (entries === 0) return [];
-    const kinds = counts[reason].map(({ kind }) => kind);
+    const pushes = counts[reason].map(({ kind }) => pushJobOf(kind));
+    const jobs = reason === 'stops_without_code' ? ['return-executions'] : pushes;
     const { what, noun, hint }: { what: string; noun: readonly string[]; hint: string } = WORDS[reason];
-    return [{ reason, entries, kinds, text: `${entries} ${noun[entries === 1 ? 0 : 1]} ${what}`, hint }];
+    return [{ reason, entries, jobs, text: `${entries} ${noun[entries === 1 ? 0 : 1]} ${what}`, hint }];
   });
 }
 

@@ -238,6 +238,10 @@ export const en = {
     one: '{n} plan was taken without some of its stops',
     other: '{n} plans were taken without some of their stops',
   },
+  'reason.push_stops_without_code': {
+    one: '{n} stop has no code: its outcome cannot be returned to the ERP',
+    other: '{n} stops have no code: their outcomes cannot be returned to the ERP',
+  },
   'reason.drift': 'Rows of final days differ from the service',
   'reason.service_changed': {
     one: 'The service answers {n} question in another way',

@@ -245,6 +245,10 @@ export const pt = {
     one: '{n} plano foi aceito sem algumas paradas',
     other: '{n} planos foram aceitos sem algumas paradas',
   },
+  'reason.push_stops_without_code': {
+    one: '{n} parada não tem código: seu resultado não volta ao ERP',
+    other: '{n} paradas não têm código: seus resultados não voltam ao ERP',
+  },
   'reason.drift': 'Linhas de dias fechados diferem do serviço',
   'reason.service_changed': {
     one: 'O serviço responde a {n} pergunta de outra forma',

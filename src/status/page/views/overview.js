@@ -67,7 +67,10 @@ function ReasonLine({ line: { code, tone, n, texts, place, jobs }, attention }) 
 }
 
 /** Reasons about single items, each of which a person must see to. */
-const FOR_A_PERSON = ['push_person', 'push_rejected', 'push_unreadable', 'push_accepted_in_part'];
+const FOR_A_PERSON = [
+  ...['push_person', 'push_rejected', 'push_unreadable', 'push_accepted_in_part'],
+  'push_stops_without_code',
+];
 
 function Cards({ status }) {
   const { outbox, attention, quarantine, session, tables, config } = status;
@@ -126,7 +129,7 @@ function jobRow(job, { tables }) {
 
 /** A push job needs attention because of single items. */
 export const ItemsLink = ({ job: { name, health } }) =>
-  health === 'attention'
+  health === 'attention' && name.startsWith('push-')
     ? html`${' '}<a class="meaning" href=${href('plans', [], { kind: pushedKind(name) })}>${t('overview.items')}</a>`
     : null;
 
