@@ -372,6 +372,29 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.evaluate('localStorage.clear()');
   });
 
+  it('says in one line which plans are gone from the service or need a person, on their rows and in the story', async () => {
+    const { engine } = place.rig;
+    const { id } = await engine.read((sql) => sql('route_plan').first('id'));
+    const mark = (_missing_since: string | null) =>
+      engine.write(({ sql }) => sql('route_plan').where({ id }).update({ _missing_since }));
+    await mark('2026-03-10T14:00:00.000Z');
+    onTestFinished(async () => void (await mark(null)));
+    const told_at = '2026-03-10T12:00:00.000Z';
+    await offer('2026-03-17', [
+      entryIn('confirmed', { external_code: 'G-1', remote_id: id, told_at }),
+      entryIn('confirmed', { external_code: 'G-2', remote_id: null, told_at, attention: 'found_twice' }),
+    ]);
+    const page = await open('today?day=2026-03-17');
+    const said = page.getByText('1 of 2 plans from the ERP are at the service.').locator('..');
+    expect(await said.innerText()).toMatch(/1 plan is gone from the service\.\s+1 plan needs a person\.$/);
+    expect(await said.getAttribute('class')).toBe('banner bad');
+    const row = (name: RegExp) => page.getByRole('table', { name: /^Plans of the day/ }).getByRole('row', { name });
+    expect(await row(/G-1/).innerText()).toMatch(/gone from the service[\s\S]*not at the service/);
+    expect(await row(/G-2/).innerText()).toMatch(/at the service\s+found twice/);
+    await row(/G-1/).getByRole('link', { name: 'G-1' }).click();
+    await page.getByText(/^The service no longer returns this plan since/).waitFor();
+  });
+
   it('goes to the map of a plan, and says how many of many plans it shows', async () => {
     const codes = Array.from({ length: 25 }, (_, n) => `many-${n}`);
     await offer(

@@ -20,9 +20,10 @@ const get = async (path: string) => (await place.ask('GET', `/api/${path}`)).jso
 const post = async (path: string, body: object) => (await place.ask('POST', `/api/${path}`, { body })).json;
 
 describe('/api/day', () => {
+  // The pull reads back what the push has sent.
+  beforeAll(() => place.rig.run('pull-route-plans', { since: '4d' }));
+
   it('has one row for each plan, with both sides of it', async () => {
-    // The pull reads back what the push has sent.
-    await place.rig.run('pull-route-plans', { since: '4d' });
     const { rows, steps, read_until } = await get('day?day=2026-03-11');
     const [truth] = await place.rig.rows(
       `select count(*) as n from push_outbox where kind = 'route_plans' and period_start like '2026-03-11%'`,
@@ -72,6 +73,30 @@ describe('/api/day', () => {
       ...{ id: plan.id, stops: plan.stops, stops_done: plan.stops_done, stops_returned: plan.stops_returned },
     }));
     expect(shown.toSorted((a: { id: number }, b: { id: number }) => a.id - b.id)).toEqual(truth);
+  });
+
+  it('says which plans are gone from the service and which need a person, and shows them first', async () => {
+    const { engine, clock } = place.rig;
+    const { rows: before } = await get('day?day=2026-03-11');
+    const [gone, twice] = before.filter(({ step }: { step: string }) => step === 'in');
+    const at = new Date(clock.now()).toISOString();
+    const mark = (_missing_since: string | null, attention: string | null) =>
+      engine.write(async ({ sql }) => {
+        await sql('route_plan').where({ id: gone.plan.id }).update({ _missing_since });
+        await sql('push_outbox').where({ external_code: twice.code }).update({ attention });
+      });
+    await mark(at, 'found_twice');
+    onTestFinished(() => mark(null, null));
+    const { rows, steps } = await get('day?day=2026-03-11');
+    expect(steps).toMatchObject({ in: 5, gone: 1 });
+    const named = new Map<string, object>(rows.slice(0, 4).map((row: { code: string }) => [row.code, row]));
+    expect(named.get(gone.code)).toMatchObject({ step: 'gone', plan: { missing_since: at } });
+    expect(named.get(twice.code)).toMatchObject({ step: 'in', entry: { needs_person: 'found_twice' } });
+    const unknown = rows.find(({ step }: { step: string }) => step === 'unknown');
+    const story = (code: string) => get(`outbox/entry?kind=route_plans&code=${code}`);
+    expect(unknown.entry.needs_person).toBe((await story(unknown.code)).needs_person);
+    expect((await story(gone.code)).remote).toMatchObject({ gone_since: at });
+    expect((await story(twice.code)).remote).toMatchObject({ gone_since: null });
   });
 
   it('says that the service was not read yet', async () => {

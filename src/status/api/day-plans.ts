@@ -1,14 +1,17 @@
 // The plans of a local day, one row each: what the ERP offered and what the service has of it. Those that are not, or
-// not completely, at the service come first. Pure.
+// not completely, at the service or need a person come first. Pure.
 import { type Language, reasonIn } from '../../erp/files/result-words.ts';
 import { reasonsOf, shownState } from '../../warehouse/outbox/entry.ts';
+import type { AttentionReason } from '../../warehouse/outbox/lists.ts';
 import type { DayStop, EntryOfDay, PlanOfDay } from '../../warehouse/queries/delivery-day.ts';
 import { isDone, isLateNow, isReturned, type LateRule, lateness } from './day-chart.ts';
 
 /**
- * `received`: not sent yet; `in`: at the service; `partial`: there without some of its stops; `foreign`: at the service, and
- * not offered by the ERP.
+ * `received`: not sent yet; `in`: at the service; `partial`: there without some of its stops; `gone`: it was there, and the
+ * service no longer returns it; `foreign`: at the service, and not offered by the ERP.
  */
+type Step = (typeof STEPS)[keyof typeof STEPS] | 'gone' | 'foreign';
+
 const STEPS = {
   ready: 'received',
   sending: 'received',
@@ -20,7 +23,7 @@ const STEPS = {
 } as const;
 
 /** Steps of plans that the service should have and does not, may not, or not completely. */
-const EXPECTED: readonly string[] = ['rejected', 'unknown', 'received', 'partial'];
+const EXPECTED: readonly Step[] = ['rejected', 'gone', 'unknown', 'received', 'partial'];
 
 export interface BothSides {
   entries: readonly EntryOfDay[];
@@ -32,7 +35,12 @@ interface Shown {
   language: Language;
   /** The vehicle in the content of an entry. */
   vehicleOf(entry: EntryOfDay): string | null;
+  /** Why an entry needs a person, or null. */
+  personFor(entry: EntryOfDay): AttentionReason | null;
 }
+
+const stepOf = (entry: EntryOfDay, plan: PlanOfDay | undefined): Step =>
+  entry.state === 'confirmed' && plan !== undefined && plan.missing_since !== null ? 'gone' : STEPS[shownState(entry)];
 
 export function dayPlanRows({ entries, plans, stops }: BothSides, rule: LateRule, shown: Shown) {
   const byId = new Map(plans.map((plan) => [plan.id, plan]));
@@ -41,34 +49,38 @@ export function dayPlanRows({ entries, plans, stops }: BothSides, rule: LateRule
   const shownPlan = (plan: PlanOfDay | undefined) =>
     plan === undefined ? null : { ...plan, ...progress(byPlan.get(plan.id) ?? [], rule) };
   const rows = [
-    ...entries.map((entry) => ({
-      code: entry.external_code as string | null,
-      step: STEPS[shownState(entry)] as (typeof STEPS)[keyof typeof STEPS] | 'foreign',
-      start: entry.period_start,
-      entry: shownEntry(entry, shown),
-      plan: entry.remote_id === null ? null : shownPlan(byId.get(entry.remote_id)),
-    })),
+    ...entries.map((entry) => {
+      const plan = entry.remote_id === null ? undefined : byId.get(entry.remote_id);
+      return {
+        code: entry.external_code as string | null,
+        step: stepOf(entry, plan),
+        start: entry.period_start,
+        entry: shownEntry(entry, shown),
+        plan: shownPlan(plan),
+      };
+    }),
     ...plans
       .filter(({ id }) => !owned.has(id))
       .map((plan) => ({
         code: plan.external_code,
-        step: 'foreign' as const,
+        step: 'foreign' as Step,
         start: plan.date_time_start,
         entry: null,
         plan: shownPlan(plan),
       })),
   ];
-  const order = ({ step, start, code }: (typeof rows)[number]): string =>
-    `${EXPECTED.includes(step) ? 0 : 1} ${start} ${code}`;
+  const order = ({ step, start, code, entry }: (typeof rows)[number]): string =>
+    `${EXPECTED.includes(step) || entry?.needs_person ? 0 : 1} ${start} ${code}`;
   return rows.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
 /** Without the content, which may hold anything; only the plate of its vehicle is shown. */
-function shownEntry(known: EntryOfDay, { language, vehicleOf }: Shown) {
+function shownEntry(known: EntryOfDay, { language, vehicleOf, personFor }: Shown) {
   const { payload: _, ...entry } = known;
   return {
     ...entry,
     vehicle_plate: vehicleOf(known),
+    needs_person: personFor(known),
     reasons: reasonsOf(entry).map((reason) => reasonIn(language, reason)),
   };
 }

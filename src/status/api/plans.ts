@@ -125,11 +125,12 @@ function contentOf(entry: OutboxEntry, { privacy }: PlansApiDependencies) {
   return { stops };
 }
 
-/** The plan as the warehouse holds it; null if it was not read yet. */
+/** The plan as the warehouse holds it, and since when the service no longer returns it; null if it was not read yet. */
 async function remoteOf({ remote_id }: OutboxEntry, engine: Engine) {
   if (remote_id === null) return null;
   const plan = await engine.read((sql) => sql('route_plan').where({ id: remote_id }).first());
-  return plan === undefined ? null : { plan, stops: await planPoints(engine, remote_id) };
+  if (plan === undefined) return null;
+  return { plan, gone_since: plan._missing_since as string | null, stops: await planPoints(engine, remote_id) };
 }
 
 /** Where a person corrects the item, and whether and until when its content is stored. */

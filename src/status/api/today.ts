@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { EVENT_CATEGORIES, ROUTE_PLAN_STATUSES, ROUTE_POINT_STATUSES } from '../../core/code-lists.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { localDate, periodOf } from '../../sync/pull/plan/local-days.ts';
+import { kindsWithWaitingFiles } from '../../warehouse/outbox/lists.ts';
 import { dayStatuses } from '../../warehouse/queries/day-status.ts';
 import {
   dayEvents,
@@ -15,6 +16,7 @@ import {
   vehicleDays,
 } from '../../warehouse/queries/delivery-day.ts';
 import { missingProof, proofByAgent } from '../../warehouse/queries/missing-proof.ts';
+import { attentionReason } from '../health/attention-reason.ts';
 import { tableFreshnessOf } from '../health/status-document.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { dayChart, type LateRule } from './day-chart.ts';
@@ -74,9 +76,11 @@ export function today({ engine, clock, running, jobs, privacy }: TodayApiDepende
     const { config } = running();
     const { day } = query(c, { day: knownDay.default(localDate(clock.now(), config.timezone)) });
     const both = await plansOnBothSides(engine, periodOf(day, config.timezone));
+    const waiting = await engine.read(kindsWithWaitingFiles);
     const rows = dayPlanRows(both, lateRule(), {
       language: languageOf(c),
       vehicleOf: ({ payload }) => vehicleOf({ kind: 'route_plans', payload }, { privacy }),
+      personFor: (entry) => attentionReason(entry, clock.now(), waiting),
     });
     const { freshAt } = await tableFreshnessOf('route_plan', { config, jobs, engine });
     return c.json({

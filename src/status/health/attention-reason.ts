@@ -4,12 +4,13 @@ import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { type AttentionReason, GRACE_MS } from '../../warehouse/outbox/lists.ts';
 import { FINAL } from '../../warehouse/outbox/queries.ts';
 
+type Judged = Pick<
+  OutboxEntry,
+  'kind' | 'state' | 'attention' | 'period_end' | 'unknown_since' | 'remote_id' | 'told_at' | 'updated_at'
+>;
+
 /** Null if the entry needs nobody. `waiting`: the kinds with a file that waits for its result. */
-export function attentionReason(
-  entry: OutboxEntry,
-  nowMs: number,
-  waiting: ReadonlySet<string>,
-): AttentionReason | null {
+export function attentionReason(entry: Judged, nowMs: number, waiting: ReadonlySet<string>): AttentionReason | null {
   const { kind, state, attention, period_end } = entry;
   const isLate = (since: string | null): boolean => since !== null && Date.parse(since) < nowMs - GRACE_MS;
   if (attention !== null) {

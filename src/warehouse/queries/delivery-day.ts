@@ -69,7 +69,7 @@ export const dayStops = (engine: Reader, day: DayPeriod): Promise<DayStop[]> =>
 const ENTRY_COLUMNS = [
   ...(['kind', 'external_code', 'code_use', 'state', 'attention', 'message', 'reasons', 'remote_id'] as const),
   ...(['origin', 'attempts', 'period_start', 'created_at', 'sent_at', 'confirmed_at', 'updated_at'] as const),
-  ...(['told_at', 'payload'] as const),
+  ...(['told_at', 'payload', 'period_end', 'unknown_since'] as const),
 ] as const;
 
 export interface EntryOfDay extends Pick<OutboxEntry, (typeof ENTRY_COLUMNS)[number]> {

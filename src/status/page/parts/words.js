@@ -11,10 +11,13 @@ import { usePage } from './page.js';
 export const Pill = ({ state, group = 'state', tone = toneOf(state) }) =>
   html`<span class="pill ${tone}"><span class="mark" aria-hidden="true"></span>${word(group, state)}</span>`;
 
+/** Why an entry needs a person; nothing if it does not. */
+export const AttentionPill = ({ entry: { needs_person: reason } }) =>
+  reason === null ? null : html`<${Pill} state=${reason} group="attention" tone="bad" />`;
+
 /** The state of an outbox entry, and why it needs a person. */
-export const EntryPills = ({ entry: { state, accepted_in_part, needs_person } }) => html`
-  <${Pill} state=${accepted_in_part ? 'partial' : state} group="entry" />${' '}
-  ${needs_person === null ? null : html`<${Pill} state=${needs_person} group="attention" tone="bad" />`}`;
+export const EntryPills = ({ entry }) => html`
+  <${Pill} state=${entry.accepted_in_part ? 'partial' : entry.state} group="entry" />${' '}<${AttentionPill} entry=${entry} />`;
 
 /** Every element that shows a relative time. One timer moves all of them. @type {Set<() => void>} */
 const ticking = new Set();

@@ -5,14 +5,14 @@ import { entryHref, href } from '../address.js';
 import { html } from '../html.js';
 import { usePage } from '../parts/page.js';
 import { Table } from '../parts/table.js';
-import { Faint, Foreign, Loaded, Panel, Pill, Said } from '../parts/words.js';
+import { AttentionPill, Faint, Foreign, Loaded, Panel, Pill, Said } from '../parts/words.js';
 import { linesOf } from '../reasons.js';
 import { rich, t, word } from '../texts.js';
 import { clockTime, count, dayAndTime } from '../words.js';
 import { EntryMessage } from './plans.js';
 
 /** @type {Record<string, string>} */
-const TONES = { in: 'ok', partial: 'late', received: 'new', rejected: 'bad', unknown: 'late' };
+const TONES = { in: 'ok', partial: 'late', received: 'new', rejected: 'bad', gone: 'bad', unknown: 'late' };
 
 /** All plans of the day. */
 export const total = (/** @type {Record<string, number>} */ steps) =>
@@ -22,12 +22,13 @@ export const total = (/** @type {Record<string, number>} */ steps) =>
 export function PlansInShort({ plans: { data, isOld }, isToday }) {
   const { overview } = usePage();
   if (data === undefined || isOld) return null;
-  const { foreign = 0, cancelled = 0, partial = 0, rejected = 0, unknown = 0, received = 0 } = data.steps;
+  const { foreign = 0, cancelled = 0, partial = 0, rejected = 0, gone = 0, unknown = 0, received = 0 } = data.steps;
   const there = (data.steps.in ?? 0) + partial;
+  const person = data.rows.filter(({ entry }) => entry?.needs_person).length;
   const n = total(data.steps) - foreign - cancelled;
   const unread = isToday && overview ? linesOf(overview).find(({ code }) => code === 'push_unreadable') : undefined;
-  if (n === 0 && unread === undefined) return null;
-  const tone = rejected > 0 ? 'bad' : unknown + received + partial > 0 || unread ? 'late' : 'ok';
+  if (n + person === 0 && unread === undefined) return null;
+  const tone = rejected + gone + person > 0 ? 'bad' : unknown + received + partial > 0 || unread ? 'late' : 'ok';
   const link = (/** @type {string} */ state, /** @type {string} */ words) =>
     html`${' '}<a href=${href('plans', [], { state, kind: 'route_plans', day: data.day })}>${words}</a>`;
   return html`<p class="banner ${tone}">
@@ -40,8 +41,10 @@ export function PlansInShort({ plans: { data, isOld }, isToday }) {
             .map(({ entry }) => html`${' '}<${Rejected} entry=${entry} />`)
     }
     ${partial > 0 ? link('partial', `${t('reason.push_accepted_in_part', { n: partial })}.`) : null}
+    ${gone > 0 ? link('confirmed', t('dayPlans.gone', { n: gone })) : null}
     ${unknown > 0 ? link('unknown', t('dayPlans.unknown', { n: unknown })) : null}
     ${received > 0 ? link('ready,sending', t('dayPlans.received', { n: received })) : null}
+    ${person > 0 ? link('', t('dayPlans.person', { n: person })) : null}
     ${unread === undefined ? null : html`${' '}<a href=${href('plans')}>${t('reason.push_unreadable', { n: unread.n })}.</a>`}
   </p>`;
 }
@@ -96,7 +99,7 @@ const columns = () => [
 ];
 
 /** Steps in which nothing of the plan is at the service. */
-const NOT_THERE = ['received', 'rejected', 'cancelled'];
+const NOT_THERE = ['received', 'rejected', 'cancelled', 'gone'];
 
 const shownText = (/** @type {string | null | undefined} */ text) => text && html`<${Foreign}>${text}<//>`;
 
@@ -106,18 +109,23 @@ const ReceivedLate = ({ entry }) =>
     ? null
     : html`<span class="meaning late-count">${t('dayPlans.receivedAt', { at: dayAndTime(entry.created_at) })}</span>`;
 
-const planRow = ({ code, step, start, entry, plan }, day) => ({
-  key: `${code} ${entry?.code_use} ${plan?.id}`,
-  class: step === 'rejected' ? 'row-bad' : step === 'unknown' || step === 'partial' ? 'row-late' : '',
+const rowClass = ({ step, entry }) =>
+  TONES[step] === 'bad' || entry?.needs_person ? 'row-bad' : TONES[step] === 'late' ? 'row-late' : '';
+
+/** A plan that is gone from the service has no progress and no map. */
+const planRow = ({ code, step, start, entry, plan: known }, day, plan = step === 'gone' ? null : known) => ({
+  key: `${code} ${entry?.code_use} ${known?.id}`,
+  class: rowClass({ step, entry }),
   cells: [
     entry === null
       ? html`<${Foreign}>${code ?? t('today.planId', { id: String(plan?.id) })}<//>`
       : html`<a href=${entryHref(entry)} dir="auto">${code}</a>`,
     html`<span class="pills"><${Pill} group="step" state=${step} tone=${TONES[step] ?? 'still'} />
+      ${entry === null ? null : html`<${AttentionPill} entry=${entry} />`}
       ${plan?.status ? html`<span class="faint">${word('planStatus', plan.status)}</span>` : null}</span>`,
     start === null ? null : html`${clockTime(start)}<${ReceivedLate} entry=${entry} />`,
-    shownText(plan?.vehicle_plate ?? entry?.vehicle_plate),
-    shownText(plan?.user_name),
+    shownText(known?.vehicle_plate ?? entry?.vehicle_plate),
+    shownText(known?.user_name),
     plan === null
       ? html`<${Faint}>${t(NOT_THERE.includes(step) ? 'dayPlans.notThere' : 'data.notRead')}<//>`
       : html`${t('dayPlans.done', { done: plan.stops_done, stops: plan.stops })}

@@ -24,6 +24,7 @@ const Story = ({ entry }) => html`
       : html`<section class="banner bad" aria-label=${t('plans.needsPerson')}>
           <strong>${t('plan.needs')} ${word('says', entry.needs_person)}</strong>${' '}<span class="hint">${word('todo', entry.needs_person)}</span></section>`
   }
+  ${entry.remote?.gone_since ? html`<p class="banner ${entry.state === 'cancelled' ? 'still' : 'bad'}">${t('plan.gone', { at: dayAndTime(entry.remote.gone_since) })}</p>` : null}
   ${entry.message ? html`<p class="lead"><${Said}>${entry.message}<//>${entry.reasons.length === 0 ? '' : ':'}${entry.reasons.length === 1 ? html` <${Foreign}>${entry.reasons[0]}<//>` : null}</p>` : null}
   ${entry.message && entry.reasons.length < 2 ? null : html`<ul class="reasons">${entry.reasons.map((reason) => html`<li><${Foreign}>${reason}<//></li>`)}</ul>`}
   ${entry.state === 'rejected' ? html`<p class="hint">${rejectedText(entry)}</p>` : null}
