@@ -6,7 +6,7 @@ import { type Attempt, attemptsOf, recordAttempts } from '../../src/warehouse/ou
 import { ATTENTION, nameOf, type OutboxEntry, type OutboxState } from '../../src/warehouse/outbox/entry.ts';
 import * as lists from '../../src/warehouse/outbox/lists.ts';
 import * as queries from '../../src/warehouse/outbox/queries.ts';
-import { pushReturn, runningPlans } from '../../src/warehouse/outbox/returns.ts';
+import { pushReturn, runningPlans, uncodedStops } from '../../src/warehouse/outbox/returns.ts';
 import { storeEntries, transition } from '../../src/warehouse/outbox/transitions.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { type EnginePlace, engineCases } from '../support/engines.ts';
@@ -470,6 +470,47 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(await counts(KIND)).toEqual(new Map([...noted, ['unknown', 1], ['not_acknowledged', 1]]));
     expect(await counts()).toEqual(new Map([...noted, ['unknown', 2], ['not_acknowledged', 2]]));
     expect(await counts('itineraries')).toEqual(new Map());
+  });
+
+  it('counts what was rejected or taken in part until its period is over, and at least for a day', async () => {
+    const at = minutesAfter(2 * DAY);
+    const [old, fresh] = [minutesAfter(-1), minutesAfter(DAY)];
+    const [over, open] = [{ period_end: at }, { period_end: minutesAfter(2 * DAY + 1) }];
+    const reasons = '["stop 3: no place"]';
+    await fill({
+      oldOpen: ['rejected', { ...open, updated_at: old }],
+      oldOver: ['rejected', { ...over, updated_at: old }],
+      oldUndated: ['rejected', { period_end: null, updated_at: old }],
+      freshOpen: ['rejected', { ...open, updated_at: fresh }],
+      freshOver: ['rejected', { ...over, updated_at: fresh }],
+      freshUndated: ['rejected', { period_end: null, updated_at: fresh }],
+      reused: ['rejected', { ...open, updated_at: fresh, attention: 'code_reused' }],
+      cancelled: ['cancelled', { ...open, updated_at: fresh }],
+      agent: ['rejected', { kind: 'agents', period_end: null, updated_at: fresh }],
+      partOpen: ['confirmed', { ...open, updated_at: old, reasons }],
+      partOver: ['confirmed', { ...over, updated_at: old, reasons }],
+      partFresh: ['confirmed', { ...over, updated_at: fresh, reasons }],
+      whole: ['confirmed', { ...open, updated_at: fresh }],
+    });
+    expect(await ask(lists.openIssues, [KIND, 'agents'], at)).toEqual({
+      unreadable: [],
+      rejected: [
+        { kind: 'agents', n: 1 },
+        { kind: KIND, n: 4 },
+      ],
+      accepted_in_part: [{ kind: KIND, n: 2 }],
+    });
+    const counted = { code_use: 1, point_external_code: '', executed_at: null, outcome_hash: '', run_id: 'r' };
+    await write((tx) =>
+      tx.store(pushReturn, [
+        { ...counted, plan_external_code: 'A', status: '2', told_at: fresh },
+        { ...counted, plan_external_code: 'B', status: '10', told_at: fresh },
+        { ...counted, plan_external_code: 'C', status: '5', told_at: old },
+        { ...counted, plan_external_code: 'A', point_external_code: 'A-1', status: 'E', told_at: fresh },
+      ]),
+    );
+    expect(await ask(uncodedStops, fresh)).toBe(12);
+    expect(await ask(uncodedStops, at)).toBe(0);
   });
 
   it('counts the entries of each state, and returns the oldest unknown one', async () => {
