@@ -43,6 +43,8 @@ export interface Section {
   title: string;
   body: string;
   bars?: readonly Bar[];
+  /** What is worse than it must be; the run then fails. */
+  faults?: readonly string[];
 }
 
 export interface Bar {
