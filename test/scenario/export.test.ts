@@ -153,32 +153,85 @@ describe('an export', () => {
     expect(await ask(`select count(*)::int as n from '${folder}/event/*/*.parquet'`)).toEqual([{ n }]);
   });
 
-  it.each<EngineName>(['sqlite', 'postgres'])('writes only the months of views that changed, on %s', async (engine) => {
+  it.each<EngineName>(['sqlite', 'postgres'])('writes only what changed, on %s', async (engine) => {
     const rig = await filledRig(engine);
-    const what = exportables.filter(({ name, month }) => month !== null && name.startsWith('bi_'));
-    const { folder, run } = exporting(rig, { what });
+    const filler = { table_name: 'daily_summary', job: 'pull-daily-summaries', scopes: '%' };
+    await rig.engine.write(({ sql }) => sql('table_job').insert(filler));
+    const { folder, run } = exporting(rig);
     await run();
     // Until the months are over, the stops of bi_delivery may become overdue.
     await rig.clock.advance(90 * DAY);
     await run();
-    const rows = async () => Object.fromEntries((await run()).map(({ table, written }) => [table, written]));
-    const none = { bi_checklist_answer: 0, bi_delivery: 0, bi_event: 0, bi_route_plan: 0 };
-    expect(await rows()).toEqual(none);
+    const rows = async () =>
+      Object.fromEntries((await run()).flatMap(({ table, written }) => (written > 0 ? [[table, written]] : [])));
+    const always = { bi_calendar: 1, bi_day_status: 1, bi_freshness: 1, bi_push: 1, daily_summary_revision: 1 };
+    expect(await rows()).toEqual(always);
     const changed = new Date(rig.clock.now() - 2 * HOUR).toISOString();
-    const change = async (table: string, values: object) => {
-      const { id } = await rig.engine.read((sql) => sql(table).orderBy('id', 'desc').first('id'));
-      await rig.engine.write(({ sql }) => sql(table).where({ id }).update(values));
-    };
-    await change('route_point_execution', { return_date: changed, _changed_at: changed });
+    const change = (table: string, where: object, values: object) =>
+      rig.engine.write(({ sql }) => sql(table).where(where).update(values));
+    const last = (table: string, column: string) =>
+      rig.engine.read((sql) => sql(table).orderBy(column, 'desc').first(column));
+
+    const { id } = await last('route_point_execution', 'id');
+    await change('route_point_execution', { id }, { return_date: changed, _changed_at: changed });
     // A stop may be counted in the plan of the month before.
-    expect(await rows()).toEqual({ ...none, bi_delivery: 2, bi_route_plan: 1 });
-    await change('vehicle', { hodometer: 1, _changed_at: changed });
-    expect(await rows()).toEqual(none);
-    await change('vehicle', { title: 'RENAMED', _changed_at: changed });
-    expect((await rows()).bi_event).toBe(2);
+    const ofStop = { bi_delivery: 2, bi_missing_proof: 1, bi_route_plan: 1, route_point_execution: 1 };
+    expect(await rows()).toEqual({ ...always, ...ofStop });
+
+    const vehicle = await last('vehicle', 'id');
+    await change('vehicle', vehicle, { hodometer: 1, _changed_at: changed });
+    expect(await rows()).toEqual({ ...always, vehicle: 1 });
+    const later = new Date(rig.clock.now() - HOUR - 1).toISOString();
+    await change('vehicle', vehicle, { title: 'RENAMED', _changed_at: later });
+    expect(await rows()).toMatchObject({ bi_event: 2, bi_event_day: 2, bi_vehicle_day: 2, vehicle: 1 });
     const titles = `select count(*) filter (vehicle_title = 'RENAMED')::int as n from '${folder}/bi_event/*/*.parquet'`;
     const [{ n } = {}] = await rig.rows(`select count(*) as n from bi_event where vehicle_title = 'RENAMED'`);
     expect(await ask(titles)).toEqual([{ n }]);
+
+    // The day may become final, and with it the measured time until any day is.
+    await change('daily_summary', await last('daily_summary', 'day'), { count: 1, _changed_at: changed });
+    const ofDays = { bi_driver_day: 2, bi_vehicle_day: 2 };
+    expect(await rows()).toEqual({ ...always, ...ofDays, daily_summary: 1 });
+    await change('sync_coverage', { job: filler.job }, { covered_at: changed });
+    expect(await rows()).toEqual({ ...always, ...ofDays });
+
+    await change('vehicle_status', await last('vehicle_status', 'code'), { name: 'RENAMED' });
+    expect(await rows()).toMatchObject({ vehicle_status: 1 });
+    expect(await rows()).toEqual(always);
+  });
+
+  it('moves the parts of a record to another month with the record', async () => {
+    const rig = await filledRig();
+    const what = exportables.filter(({ name }) => name === 'route_point_execution');
+    const { folder, run } = exporting(rig, { what });
+    await run();
+    await rig.clock.advance(DAY);
+    const months = () =>
+      ask(`select month, count(*)::int as n from '${folder}/*/*/*.parquet' group by month order by month`);
+    const [february, march] = await months();
+    expect([february?.month, march?.month]).toEqual(['2026-02', '2026-03']);
+    const day = (sql: string) =>
+      rig.rows(`select point.id from route_point as point
+      where exists (select 1 from route_point_execution as done where done.route_point_id = point.id) and _day ${sql} limit 1`);
+    const [[early], [late]] = await Promise.all([day(`< '2026-03-01'`), day(`>= '2026-03-01'`)]);
+    const swap = { [String(early?.id)]: '2026-03-02', [String(late?.id)]: '2026-02-28' };
+    const _changed_at = new Date(rig.clock.now() - 2 * HOUR).toISOString();
+    for (const [id, _day] of Object.entries(swap))
+      await rig.engine.write(({ sql }) => sql('route_point').where({ id }).update({ _day, _changed_at }));
+    expect(await run()).toEqual([expect.objectContaining({ written: 2 })]);
+    const stored = await rig.rows(`select substr(point._day, 1, 7) as month, count(*) as n
+      from route_point_execution as done join route_point as point on point.id = done.route_point_id group by 1 order by 1`);
+    expect(await months()).toEqual(stored);
+    const [{ moved } = {}] = await ask(`select count(*)::int as moved from '${folder}/*/*/*.parquet'
+      where route_point_id = ${early?.id} and month = '2026-03'`);
+    expect(moved).toBeGreaterThan(0);
+    await rig.engine.write(({ sql }) =>
+      sql('route_point').where({ id: early?.id }).update({ _day: null, _changed_at }),
+    );
+    await run();
+    const [{ undated } = {}] = await ask(`select count(*)::int as undated from '${folder}/*/*/*.parquet'
+      where month is null`);
+    expect(undated).toBe(moved);
   });
 
   it('follows deletions: a deleted month has no file, a smaller one is rewritten', async () => {

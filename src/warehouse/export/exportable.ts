@@ -2,6 +2,8 @@
 // later export writes only the months that changed.
 import { isForBi } from '../schema/bi-access.ts';
 import { tables } from '../schema/catalog.ts';
+import { lookups } from '../schema/lookups.ts';
+import type { Table } from '../schema/table.ts';
 import type { View, ViewColumnType } from '../schema/view.ts';
 import { views } from '../schema/view-catalog.ts';
 
@@ -17,39 +19,77 @@ export interface Exportable {
   readonly key: readonly string[];
   /** Local day whose month partitions the table; null if it is one part. */
   readonly month: string | null;
+  /** The table that has this day, and the column that refers to its `id`; null if the table itself has the day. */
+  readonly parent: Table['parent'];
   /**
    * Queries of the rows that it shows: `day` (null if it is one part), `n` and `changed_at` of any group of rows. A part is
-   * unchanged while their sum and maximum are. Empty if that is not known: then it is written every time.
+   * unchanged while the sum and maximum of each are. Empty if that is not known: then it is written every time.
    */
   readonly sources: readonly string[];
+  /** A code list: few rows without the time of their change. A digest of them is their state. */
+  readonly isCodeList: boolean;
   /** Shows names of vehicles, drivers and codes, whose changes `sources` does not have. */
   readonly hasNames: boolean;
+  /** Shows whether daily figures are final, which depends on those of all days and on when they were read. */
+  readonly hasFinality: boolean;
   /** A row may change with time alone until its month is over, and with the rows of a neighbouring month. */
   readonly isLive: boolean;
 }
 
-const grouped = (day: string, changedAt: string, from: string): string =>
-  `select ${day} as day, count(*) as n, max(${changedAt}) as changed_at from ${from}${day === 'null' ? '' : ` group by ${day}`}`;
+/** Without a day, all rows are one group. */
+const grouped = (day: string | null, changedAt: string, from: string): string =>
+  `select ${day ?? 'cast(null as date)'} as day, count(*) as n, max(${changedAt}) as changed_at
+    from ${from}${day === null ? '' : ` group by ${day}`}`;
 
 /** event_day knows the events of each day, so that the events themselves need not be read. */
-const EVENT_SOURCES = [
-  'select day, sum(stored_events) as n, max(changed_at) as changed_at from event_day group by day',
-  grouped('null', '_changed_at', 'event where _day is null'),
-];
+const EVENT_DAYS = 'select day, sum(stored_events) as n, max(changed_at) as changed_at from event_day group by day';
+const EVENT_SOURCES = [EVENT_DAYS, grouped(null, '_changed_at', 'event where _day is null')];
+
+/** A row belongs to another month when its parent changes. */
+const withParent = (child: string, { table, column }: NonNullable<Table['parent']>): string =>
+  grouped(
+    'parent._day',
+    'case when parent._changed_at > child._changed_at then parent._changed_at else child._changed_at end',
+    `"${child}" as child left join "${table}" as parent on parent.id = child."${column}"`,
+  );
+
+const hasDay = (name: string): boolean => tables.some((table) => table.name === name && table.dayOf.length > 0);
 
 const exportedTables = tables.filter(isForBi).map((table): Exportable => {
-  const day = table.dayOf.length > 0 ? '_day' : null;
-  const own = table.kind === 'base' ? [grouped(day ?? 'null', '_changed_at', table.name)] : [];
-  const sources = table.name === 'event' ? EVENT_SOURCES : own;
-  return { ...table, month: day, sources, hasNames: false, isLive: false };
+  const { name, columns, key } = table;
+  const own = hasDay(name) ? '_day' : name === 'daily_summary' ? 'day' : null;
+  const parent = own === null && table.parent !== null && hasDay(table.parent.table) ? table.parent : null;
+  return {
+    ...{ name, columns, key, parent, hasNames: false, hasFinality: false, isLive: false },
+    month: parent === null ? own : '_day',
+    sources: parent === null ? sourcesOf(table, own) : [withParent(name, parent)],
+    isCodeList: lookups.some((lookup) => lookup.table === table),
+  };
 });
+
+/** Of daily_summary_revision they are not known: a change of its titles for privacy leaves no time. */
+function sourcesOf({ name, kind }: Table, day: string | null): readonly string[] {
+  if (name === 'event') return EVENT_SOURCES;
+  if (name === 'status_change') return [grouped(null, 'observed_at', name)];
+  return kind === 'base' ? [grouped(day, '_changed_at', name)] : [];
+}
 
 const PLAN_OF_POINT = 'join route_plan as plan on plan.id = point.route_plan_id';
 const POINT_OF_DONE = 'join route_point as point on point.id = done.route_point_id';
 
-/** The rows behind the large views. The others are small, or say how things are now. */
+const daySources = (subject: string): string[] => [
+  grouped('day', '_changed_at', `daily_summary where subject = '${subject}'`),
+];
+
+/**
+ * The rows behind the views. Not here, so always written: bi_calendar, bi_day_status and bi_freshness, which change with
+ * time alone, and bi_push, because not every change of the outbox leaves a time.
+ */
 const VIEW_SOURCES: Readonly<Record<string, readonly string[]>> = {
   bi_event: EVENT_SOURCES,
+  bi_event_day: [EVENT_DAYS],
+  bi_vehicle_day: daySources('vehicle'),
+  bi_driver_day: daySources('driver'),
   bi_delivery: [
     grouped('point._day', 'point._changed_at', 'route_point as point'),
     grouped('point._day', 'plan._changed_at', `route_point as point ${PLAN_OF_POINT}`),
@@ -79,12 +119,23 @@ const VIEW_SOURCES: Readonly<Record<string, readonly string[]>> = {
       ),
     ),
   ],
+  bi_missing_proof: ['route_point', 'route_plan', 'route_point_execution', 'checklist'].map((name) =>
+    grouped(null, '_changed_at', name),
+  ),
+  bi_verification: [grouped(null, 'verified_at', 'sync_verification')],
 };
+
+/** No index serves the day of bi_missing_proof, and bi_verification is small. */
+const UNDIVIDED_VIEWS = ['bi_missing_proof', 'bi_verification'];
 
 const exportedViews = views.map(({ name, columns, key }: View): Exportable => {
   const sources = VIEW_SOURCES[name] ?? [];
-  const month = sources.length > 0 ? 'day' : null;
-  return { name, columns, key, month, sources, hasNames: true, isLive: name === 'bi_delivery' };
+  return {
+    ...{ name, columns, key, sources, parent: null, isCodeList: false, hasNames: true },
+    month: sources.length > 0 && !UNDIVIDED_VIEWS.includes(name) ? 'day' : null,
+    hasFinality: name === 'bi_vehicle_day' || name === 'bi_driver_day',
+    isLive: name === 'bi_delivery',
+  };
 });
 
 export const exportables: readonly Exportable[] = [...exportedViews, ...exportedTables];

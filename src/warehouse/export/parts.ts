@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Scalar, Scan } from '../engine.ts';
 import { lookups } from '../schema/lookups.ts';
+import { quote } from '../schema/table.ts';
 import type { Exportable } from './exportable.ts';
 
 export interface Part {
@@ -27,6 +28,15 @@ const NAME_QUERIES = [
   ...lookups.map(({ table }) => `select * from "${table.name}" order by "${table.key[0]}"`),
   'select name, hash from schema_view order by name',
   'select late_after_seconds from stop_rule',
+  'select evidence, form_name from proof_rule order by evidence, form_name',
+];
+
+const FINALITY_QUERIES = [
+  'select count(*) as n, max(_changed_at) as changed_at from daily_summary',
+  'select count(*) as n, max(observed_at) as changed_at from daily_summary_revision',
+  `select read.scope, read.begin_at, read.end_at, read.covered_at from sync_coverage as read
+    join table_job as filler on filler.job = read.job and filler.table_name = 'daily_summary' order by 1, 2, 3, 4`,
+  'select min(day) as oldest, max(day) as newest from local_day',
 ];
 
 type SharedState = Awaited<ReturnType<typeof sharedState>>;
@@ -34,7 +44,7 @@ type SharedState = Awaited<ReturnType<typeof sharedState>>;
 /** Digests of what the state of a part depends on besides its own rows. */
 export async function sharedState(scan: Scan) {
   const zone = await digest(scan, ['select from_at, offset_seconds from time_zone_offset order by from_at']);
-  return { zone, names: await digest(scan, NAME_QUERIES) };
+  return { zone, names: await digest(scan, NAME_QUERIES), finality: await digest(scan, FINALITY_QUERIES) };
 }
 
 async function digest(scan: Scan, statements: readonly string[]): Promise<string> {
@@ -46,28 +56,59 @@ async function digest(scan: Scan, statements: readonly string[]): Promise<string
 }
 
 export async function partsOf(scan: Scan, table: Exportable, shared: SharedState): Promise<Part[]> {
-  const { month, sources, hasNames } = table;
-  if (sources.length === 0) return [{ ...rowsOf(table, 'all'), sourceRows: 0, state: null, changedAt: null }];
-  const part = `substr(cast(day as text), 1, 7)`;
-  const statement = `select ${month === null ? "'all'" : part} as part, sum(n) as n, max(changed_at) as latest
-    from (${sources.join(' union all ')}) as source where n > 0 group by 1`;
-  const found = await all(scan, statement);
-  if (month === null && found.length === 0) found.push({ part: 'all', n: 0, latest: '' });
-  return found
-    .map(({ part, n, latest }) => {
-      const changedAt = latest as string;
-      const state = [n, changedAt, month === null ? '' : shared.zone, hasNames ? shared.names : ''].join(' ');
-      return { ...rowsOf(table, part as string | null), sourceRows: Number(n), state, changedAt };
-    })
+  if (table.isCodeList) {
+    const rows = `select * from "${table.name}" order by ${table.key.map(quote).join(', ')}`;
+    return [{ ...rowsOf(table, 'all'), sourceRows: 0, state: await digest(scan, [rows]), changedAt: '' }];
+  }
+  if (table.sources.length === 0) return [{ ...rowsOf(table, 'all'), sourceRows: 0, state: null, changedAt: null }];
+  const found = Map.groupBy(await sourcesOf(scan, table), ({ part }) => part);
+  if (table.month === null && found.size === 0) found.set('all', []);
+  const others = [
+    table.month === null && !table.hasNames ? '' : shared.zone,
+    table.hasNames ? shared.names : '',
+    table.hasFinality ? shared.finality : '',
+  ];
+  return [...found]
+    .map(([part, sources]) => ({
+      ...rowsOf(table, part),
+      sourceRows: sources.reduce((sum, { n }) => sum + Number(n), 0),
+      state: [...sources.map(({ source, n, latest }) => `${source}: ${n} ${latest}`), ...others].join(' '),
+      changedAt: sources.map(({ latest }) => latest).reduce((a, b) => (a > b ? a : b), ''),
+    }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function rowsOf({ month }: Exportable, part: string | null): Pick<Part, 'name' | 'where' | 'bindings'> {
+interface SourceState {
+  part: string | null;
+  /** Its place among the sources. Apart from each other: a row of one may be committed late, with a time before another's. */
+  source: number;
+  n: number;
+  latest: string;
+}
+
+async function sourcesOf(scan: Scan, { month, sources }: Exportable): Promise<SourceState[]> {
+  const numbered = sources.map(
+    (sql, index) => `select ${index} as source, day, n, changed_at from (${sql}) as counted`,
+  );
+  const statement = `select ${month === null ? "'all'" : 'substr(cast(day as text), 1, 7)'} as part, source,
+      sum(n) as n, max(changed_at) as latest
+    from (${numbered.join(' union all ')}) as counted where n > 0 group by 1, 2 order by 1, 2`;
+  return (await all(scan, statement)) as unknown as SourceState[];
+}
+
+function rowsOf({ name, month, parent }: Exportable, part: string | null): Pick<Part, 'name' | 'where' | 'bindings'> {
   if (month === null) return { name: 'all', where: '1 = 1', bindings: [] };
-  if (part === null) return { name: NO_MONTH, where: `"${month}" is null`, bindings: [] };
+  const day = quote(month);
+  if (part === null && parent !== null) {
+    const where = `not exists (select 1 from "${parent.table}" as parent
+      where parent.id = "${name}"."${parent.column}" and parent.${day} is not null)`;
+    return { name: NO_MONTH, where, bindings: [] };
+  }
+  if (part === null) return { name: NO_MONTH, where: `${day} is null`, bindings: [] };
+  const isInMonth = `${day} >= ? and ${day} < ?`;
   return {
     name: part,
-    where: `"${month}" >= ? and "${month}" < ?`,
+    where: parent === null ? isInMonth : `"${parent.column}" in (select id from "${parent.table}" where ${isInMonth})`,
     bindings: [`${part}-01`, `${shiftMonth(part, 1)}-01`],
   };
 }
