@@ -1,5 +1,5 @@
 // Exported files are read with an independent reader: DuckDB has to see the same values as SQL in the warehouse.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -128,6 +128,21 @@ describe('an export', () => {
     ]);
     expect(inFiles.map(({ month }) => month)).toEqual(['2026-02', '2026-03']);
     expect(inFiles).toEqual(inTable);
+  });
+
+  it('writes a file without rows for an empty table, so that a glob finds its columns', async () => {
+    const rig = await openRig(START, { vehicles: 6 });
+    await fillLocalTime(rig.engine, 'America/Sao_Paulo', rig.clock.now());
+    const what = exportables.filter(({ name }) => name === 'event' || name === 'route_point_item');
+    const { folder, run } = exporting(rig, { what });
+    await run();
+    expect(await ask(`select id from '${folder}/event/*/*.parquet'`)).toEqual([]);
+    expect(await ask(`select route_point_id from '${folder}/route_point_item/*/*.parquet'`)).toEqual([]);
+    await rig.run('pull-events', { since: '5d' });
+    await run();
+    const months = await ask(`select distinct month from '${folder}/event/*/*.parquet' order by month`);
+    expect(months).toEqual([{ month: '2026-02' }, { month: '2026-03' }]);
+    expect(readdirSync(join(folder, 'event'))).toHaveLength(2);
   });
 
   it('into the same folder writes only the months that changed', async () => {

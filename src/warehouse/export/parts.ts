@@ -62,7 +62,8 @@ export async function partsOf(scan: Scan, table: Exportable, shared: SharedState
   }
   if (table.sources.length === 0) return [{ ...rowsOf(table, 'all'), sourceRows: 0, state: null, changedAt: null }];
   const found = Map.groupBy(await sourcesOf(scan, table), ({ part }) => part);
-  if (table.month === null && found.size === 0) found.set('all', []);
+  // A file without rows still has the columns for readers.
+  if (found.size === 0) found.set(null, []);
   const others = [
     table.month === null && !table.hasNames ? '' : shared.zone,
     table.hasNames ? shared.names : '',
