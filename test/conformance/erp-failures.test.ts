@@ -276,8 +276,8 @@ describe('http', () => {
     const [batch] = await drain(erp, clock);
     expect(batch?.items).toMatchObject([{ externalCode: 'P1', data: { date_time_start: '2026-05-18T08:00:00Z' } }]);
     expect(batch?.readErrors).toEqual([
-      { origin: 'route_plans record 2', reason: 'external_code: is missing' },
-      { origin: 'route_plans record 3', reason: 'is not an object' },
+      { origin: 'route_plans record 2', reason: 'external_code: is missing', place: { row: 2 } },
+      { origin: 'route_plans record 3', reason: 'is not an object', place: { row: 3 } },
     ]);
   });
 });

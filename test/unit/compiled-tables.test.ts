@@ -25,8 +25,8 @@ describe('the compiled mapping of a record', () => {
     expect(compileTable(event)(wireEvent(7))).toEqual([
       8,
       7,
-      '2026-01-01T00:03:30.000Z',
-      '2026-01-01T00:05:00.000Z',
+      '2026-01-01T00:00:06.048Z',
+      '2026-01-01T00:01:36.048Z',
       7,
       8,
       'ABC1007',
