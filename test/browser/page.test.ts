@@ -365,11 +365,11 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     expect(await ofDay.filter({ hasText: 'T-2' }).innerText()).toMatch(/taken in part[\s\S]*Address not found/);
     await opened.picture('partial-day');
     await said.getByRole('link').click();
+    onTestFinished(async () => void (await page.evaluate('localStorage.clear()')));
     await page.getByLabel('Language').selectOption('Português');
     const words = /aceito em parte[\s\S]*Aceito em parte \(partes rejeitadas: 1\): parada rejeitada: S7/;
     await expect.poll(() => rows.filter({ hasText: 'T-2' }).innerText()).toMatch(words);
     await opened.picture('partial-plans-pt');
-    await page.evaluate('localStorage.clear()');
   });
 
   it('says in one line which plans are gone from the service or need a person, on their rows and in the story', async () => {

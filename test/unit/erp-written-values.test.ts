@@ -110,6 +110,7 @@ test.each([
   ["plan.date_time_start differs from the plan's rows above", 'plan.date_time_start é diferente das linhas acima'],
   ['unknown column "X"; rename it, remove it or map it', 'coluna desconhecida "X"; renomeie, remova ou mapeie'],
   ['point rejected: Endereço inválido (line 3)', 'parada rejeitada: Endereço inválido (line 3)'],
+  ['point rejected: S7: Address not found', 'parada rejeitada: S7: Address not found'],
   ['No vehicle has this plate (XXX0X00)', 'Nenhum veículo tem esta placa (XXX0X00)'],
 ])('%s in Portuguese is %s', (reason, portuguese) => {
   expect(reasonIn('pt', reason)).toBe(portuguese);

@@ -205,7 +205,8 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
 
 /** Shows that a phrase was not translated. No Portuguese words. */
 const ENGLISH = /\b(?:the|is|are|was|has|have|not|of|and|or|its|than|with|but|cannot|must)\b/;
-const QUOTED = /"[^"]*"|`[^`]*`|\([^()]*\)/g;
+/** Values, and the words of the service after its prefix. */
+const QUOTED = /"[^"]*"|`[^`]*`|\([^()]*\)|parada (?:rejeitada|não atribuída): .*/g;
 
 /** A reason that is not known to its end stays English: half a sentence in each language helps nobody. */
 export function reasonIn(language: Language, reason: string): string {
