@@ -37,9 +37,15 @@ describe('the page', () => {
   });
 
   it('becomes one script that has every module once and no import left', () => {
-    const script = bundle(new URL(`file://${FOLDER}/app.js`));
-    expect(() => new Script(script)).not.toThrow();
+    const [script = '', portuguese = ''] = ['app.js', 'texts/portuguese.js'].map((name) =>
+      bundle(new URL(`file://${FOLDER}/${name}`)),
+    );
+    for (const each of [script, portuguese]) {
+      expect(each).toMatch(/^export default module\d+;$/m);
+      expect(() => new Script(each.replace(/^export default .*$/m, ''))).not.toThrow();
+    }
+    const modules = [script, portuguese].flatMap((each) => each.match(/^const module\d+ = /gm) ?? []);
     // With preact, its hooks and htm.
-    expect(script.match(/^const module\d+ = /gm)).toHaveLength(of('.js').length + 3);
+    expect(modules).toHaveLength(of('.js').length + 3);
   });
 });

@@ -159,13 +159,13 @@ describe.skipIf(chromiumPath === undefined)('a view of the page', () => {
     return received;
   }
 
-  it('loads a view with few requests and bytes', async () => {
-    const { page } = await browser.open({ now: place.rig.clock.now(), width: 1_281 });
+  it.each(['en-US', 'pt-BR'])('is loaded with few requests and bytes (%s)', async (locale) => {
+    const { page } = await browser.open({ now: place.rig.clock.now(), width: 1_281, locale });
     onTestFinished(() => page.close());
     await page.addInitScript(`sessionStorage.setItem('roadbook-token', '${TOKEN}')`);
     const received = await countReceived(page);
     await page.goto(`${place.url}/#/today`);
-    await page.getByRole('group', { name: /^Map of/ }).waitFor();
+    await page.getByRole('group', { name: /^(?:Map of|Mapa d)/ }).waitFor();
     await page.locator('.chart canvas').first().waitFor();
     expect(received.requests).toBeLessThanOrEqual(15);
     expect(received.bytes).toBeLessThan(120_000);

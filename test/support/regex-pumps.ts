@@ -28,6 +28,11 @@ const MADE: Readonly<Record<string, readonly string[]>> = {
   'erp/rows/written-values.ts': [
     String.raw`^(?<d>\d{1,2})[/. -](?<m>\d{1,2})[/. -](?<y>\d{4})(?:[ T]+(?<rest>\d.*))?$`,
   ],
+  // A sentence with each kind of part.
+  'status/page/texts/said.js': [
+    '^(?<code>.{1,500}) is (?<state>.{1,500}): there is nothing to assert$',
+    '^Accepted in part; (?<n>\\d{1,16}) rejected; (?<reasons>.{1,500})$',
+  ],
   // The names of the values of a statement.
   'erp/sql/statements.ts': [
     '::(?=(?:external_code|period_start|state|remote_id|message)\\b)',

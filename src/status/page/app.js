@@ -341,8 +341,7 @@ function Footer({ overview, language, onLanguage }) {
     ${overview === undefined ? null : html`<p>${t('page.footer', { version: overview.version, zone: overview.timezone })}</p>`}
     <label><span>${t('page.language')}</span>
       <select value=${language} onChange=${choose((value) => {
-        chooseLanguage(/** @type {any} */ (value));
-        onLanguage(value);
+        chooseLanguage(/** @type {any} */ (value)).then(() => onLanguage(value));
       })}>${Object.entries(LANGUAGES).map(([code, name]) => html`<option key=${code} value=${code} selected=${code === language} lang=${code}>${name}</option>`)}</select></label>
     <label><span>${t('page.theme')}</span>
       <select value=${theme} onChange=${choose((value) => {
@@ -352,5 +351,5 @@ function Footer({ overview, language, onLanguage }) {
   </footer>`;
 }
 
-chooseLanguage();
-render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById('page')));
+const place = /** @type {HTMLElement} */ (document.getElementById('page'));
+chooseLanguage().then(() => render(html`<${App} />`, place));

@@ -1,12 +1,7 @@
 // @ts-check
 // The texts of the page in the language of the reader: one catalogue for each language, with the same keys.
 import { en } from './texts/en.js';
-import { ptErrors, ptNeedPerson } from './texts/errors.js';
-import { ptMeanings } from './texts/meanings.js';
-import { pt } from './texts/pt.js';
-import { inPortuguese } from './texts/said.js';
 
-const CATALOGUES = { en, pt };
 const LOCALES = { en: 'en-GB', pt: 'pt-BR' };
 export const LANGUAGES = { en: 'English', pt: 'Português' };
 
@@ -18,9 +13,12 @@ const KEY = 'roadbook-language';
 /** @returns {Language} */
 function preferred() {
   const wanted = [localStorage.getItem(KEY) ?? '', ...navigator.languages].map((name) => name.slice(0, 2));
-  return /** @type {Language} */ (wanted.find((code) => code in CATALOGUES) ?? 'en');
+  return /** @type {Language} */ (wanted.find((code) => code in LANGUAGES) ?? 'en');
 }
 
+/** @type {typeof import('./texts/portuguese.js').portuguese} Set before the language is. */
+let portuguese;
+const address = '/page/portuguese.js';
 /** @type {Language} */
 let language = 'en';
 let plurals = new Intl.PluralRules('en');
@@ -30,9 +28,11 @@ export const currentLanguage = () => language;
 export const locale = () => LOCALES[language];
 
 /** Sets the language of the page; without an argument, the chosen one or the browser's. */
-export function chooseLanguage(/** @type {Language | undefined} */ chosen = undefined) {
+export async function chooseLanguage(/** @type {Language | undefined} */ chosen = undefined) {
   if (chosen !== undefined) localStorage.setItem(KEY, chosen);
-  language = chosen ?? preferred();
+  const next = chosen ?? preferred();
+  if (next === 'pt') portuguese ??= (await import(address)).default.portuguese;
+  language = next;
   plurals = new Intl.PluralRules(locale());
   numbers = new Intl.NumberFormat(locale());
   document.documentElement.lang = locale();
@@ -44,7 +44,7 @@ export function chooseLanguage(/** @type {Language | undefined} */ chosen = unde
  * @param {Record<string, any>} values
  */
 function partsOf(key, values) {
-  const text = /** @type {any} */ (CATALOGUES[language][key]);
+  const text = /** @type {any} */ ((language === 'pt' ? portuguese.pt : en)[key]);
   const chosen = typeof text === 'string' ? text : (text[plurals.select(values.n)] ?? text.other);
   return chosen.split(/\{(\w+)\}/).map((/** @type {string} */ part, /** @type {number} */ index) => {
     const value = index % 2 === 0 ? part : values[part];
@@ -78,11 +78,12 @@ export const word = (group, code) => {
 };
 
 /** A sentence of the daemon, which speaks English, in the language of the page; undefined if there is no translation. */
-export const translated = (/** @type {string} */ sentence) => (language === 'en' ? sentence : inPortuguese(sentence));
+export const translated = (/** @type {string} */ sentence) =>
+  language === 'en' ? sentence : portuguese.inPortuguese(sentence);
 
 /** What a job does or a table holds; the server says it in English. */
 export const meaningOf = (/** @type {{name: string, meaning: string}} */ { name, meaning }) =>
-  language === 'pt' ? ptMeanings[name] : meaning;
+  language === 'pt' ? portuguese.ptMeanings[name] : meaning;
 
 /**
  * What the error code of a run means, and what to do. Only in Portuguese: the server says it in English.
@@ -91,6 +92,7 @@ export const meaningOf = (/** @type {{name: string, meaning: string}} */ { name,
  */
 export function errorMeaning(code) {
   if (language === 'en' || code === null) return undefined;
+  const { ptErrors, ptNeedPerson } = portuguese;
   return hasWord('todo', code) ? [`${ptNeedPerson} (${word('attention', code)}).`, word('todo', code)] : ptErrors[code];
 }
 

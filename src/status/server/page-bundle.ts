@@ -1,6 +1,6 @@
 // Joins the modules of the page and its packages into one script, so that a cold load takes one request and not thirty.
 // There is no build step: the server does this once, when it reads the files. Each module becomes a function that returns
-// its exports. A module begins with its opening comment and its imports; its exports stand at the start of a line, as the
+// its exports. A module begins with its imports; its exports stand at the start of a line, as the
 // formatter writes them. A package lists its exports at its end, or has a default one.
 import { readFileSync } from 'node:fs';
 
@@ -8,7 +8,7 @@ const DECLARED = /^export (?<words>(?:const|let|class|(?:async )?function\*?) (?
 const LIST = 'export{';
 const DEFAULT = 'export default ';
 
-/** The script of `entry` and of everything that it imports. */
+/** The script of `entry` and of everything that it imports. Its default export has those of `entry`. */
 export function bundle(entry: URL): string {
   const numbers = new Map<string, number>();
   const functions: string[] = [];
@@ -16,7 +16,7 @@ export function bundle(entry: URL): string {
   function add(url: URL): number {
     const known = numbers.get(url.href);
     if (known !== undefined) return known;
-    const { imports, rest } = splitImports(readFileSync(url, 'utf8'));
+    const { imports, rest } = splitImports(withoutComments(readFileSync(url, 'utf8')));
     const declarations = imports.map(({ names, from }) => {
       const target = from.startsWith('.') ? new URL(from, url) : new URL(import.meta.resolve(from));
       return imported(names, `module${add(target)}`);
@@ -29,15 +29,26 @@ export function bundle(entry: URL): string {
     return number;
   }
 
-  add(entry);
-  return functions.join('');
+  const last = add(entry);
+  return `${functions.join('')}export default module${last};\n`;
+}
+
+/** Without lines that are only comments: the browser need not receive them. */
+function withoutComments(text: string): string {
+  let isInside = false;
+  const isCode = (line: string): boolean => {
+    const words = line.trim();
+    const isComment =
+      isInside || words.startsWith('//') || (words.startsWith('/*') && !words.slice(0, -2).includes('*/'));
+    if (isInside || words.startsWith('/*')) isInside = !words.includes('*/');
+    return !isComment;
+  };
+  return text.split('\n').filter(isCode).join('\n');
 }
 
 function splitImports(text: string) {
   const imports: { names: string; from: string }[] = [];
-  const lines = text.split('\n');
-  const start = lines.findIndex((line) => !line.startsWith('//'));
-  let rest = lines.slice(start).join('\n');
+  let rest = text;
   while (rest.startsWith('import')) {
     const end = rest.indexOf(';');
     const statement = rest.slice('import'.length, end);

@@ -1,5 +1,5 @@
-// The files of the page, read once: its HTML, one script, one style sheet, the icons, and the chart library for the view
-// that needs it. Only the files in this map are served, so no request path can reach another file. The browser
+// The files of the page, read once: its HTML, one script, one style sheet, the icons, the Portuguese texts for their readers
+// and the chart library for the view that needs it. Only the files in this map are served, so no request path can reach another file. The browser
 // revalidates each time and gets a 304 if nothing changed.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -39,6 +39,7 @@ function readAll(): Map<string, PageFile> {
   return new Map([
     ...asTheyAre.map((name) => pageFile(name, textOf(new URL(name, folder)))),
     pageFile('page.js', bundle(new URL('app.js', folder))),
+    pageFile('portuguese.js', bundle(new URL('texts/portuguese.js', folder))),
     pageFile('page.css', [...styles, ofPackage('uplot/dist/uPlot.min.css')].join('')),
     pageFile('uplot.js', `${ofPackage('uplot/dist/uPlot.iife.min.js')}\nexport default uPlot;\n`),
   ]);

@@ -120,7 +120,8 @@ export const ptSentences = {
 };
 
 const plain = (/** @type {string} */ text) => text.replace(/[.*+?^$()|[\]\\]/g, '\\$&');
-const part = (/** @type {string} */ name) => `(?<${name}>${name.length === 1 ? '\\d+' : '.+'})`;
+/** Bounded, so that a long text takes no longer than its length. */
+const part = (/** @type {string} */ name) => `(?<${name}>${name.length === 1 ? '\\d{1,16}' : '.{1,500}'})`;
 const PATTERNS = Object.entries(ptSentences).map(([sentence, translation]) => {
   const parts = sentence.split(/\{(\w+)\}/).map((text, index) => (index % 2 === 0 ? plain(text) : part(text)));
   return { pattern: new RegExp(`^${parts.join('')}$`, 's'), translation };
