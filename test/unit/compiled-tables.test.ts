@@ -23,14 +23,14 @@ describe('the compiled mapping of a record', () => {
 
   it('accepts a usual record', () => {
     expect(compileTable(event)(wireEvent(7))).toEqual([
-      8,
+      1,
       7,
-      '2026-01-01T00:00:06.048Z',
-      '2026-01-01T00:01:36.048Z',
+      '2026-01-01T00:50:24.000Z',
+      '2026-01-01T00:51:54.000Z',
       7,
-      8,
-      'ABC1007',
-      'Model 7',
+      1,
+      'ABC1000',
+      'Model 0',
       8,
       'Driver Number 7',
       'Rua das Flores, 7, São Paulo',
