@@ -1,5 +1,5 @@
-// Log lines for people on a terminal: time in the zone of the configuration, level, then one sentence. A run is shown by what it did. Texts of others
-// are made harmless, since pino-pretty decodes the escapes of the JSON line.
+// Log lines for people on a terminal: time in the zone of the configuration, level, then one sentence. A run is shown by
+// what it did. Texts of others are made harmless, since pino-pretty decodes the escapes of the JSON line.
 import { type PrettyOptions, prettyFactory } from 'pino-pretty';
 import { harmlessText } from './text/terminal-text.ts';
 import { formatDuration } from './time/durations.ts';

@@ -1,6 +1,6 @@
 // The files of the page, read once: its HTML, one script, one style sheet, the icons, the Portuguese texts for their readers
-// and the chart library for the view that needs it. Only the files in this map are served, so no request path can reach another file. The browser
-// revalidates each time and gets a 304 if nothing changed.
+// and the chart library for the view that needs it. Only the files in this map are served, so no request path can reach
+// another file. The browser revalidates each time and gets a 304 if nothing changed.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
