@@ -291,7 +291,11 @@ describe('cells', () => {
 });
 
 describe('the round trip', () => {
-  const code = fc.string({ minLength: 1, maxLength: 8, unit: 'grapheme-ascii' }).filter((text) => text.trim() === text);
+  // What a spreadsheet shows where a column is too narrow is refused: see the tests of cell values.
+  const tooNarrow = /^(?:#{2,}|-?\d(?:[,.]\d+)?E\+\d\d+)$/i;
+  const code = fc
+    .string({ minLength: 1, maxLength: 8, unit: 'grapheme-ascii' })
+    .filter((text) => text.trim() === text && !tooNarrow.test(text));
   const item = fc.record(
     { external_code: code, quantity: fc.double({ noNaN: true, min: -1e15, max: 1e15 }), description: code },
     { requiredKeys: ['external_code'] },
