@@ -1,4 +1,5 @@
 // event_day has the figures of the events, whatever changes them; and rows have the local day of the configured zone.
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Engine, Row } from '../../src/warehouse/engine.ts';
 import { rowMapping } from '../../src/warehouse/load/row-mapping.ts';
@@ -27,14 +28,20 @@ const rowOf = (id: number, begin: string, minutes?: number, vehicleId?: number):
   (rowMapping(event)(record(id, begin, minutes, vehicleId) as never) as { row: Row }).row;
 
 const figures = (engine: Engine) =>
-  query(engine, 'select day, vehicle_id, events, duration_seconds, distance_metres from bi_event_day order by 1, 2');
+  query(
+    engine,
+    `select day, vehicle_id, cast(sum(events) as bigint) as events,
+       cast(sum(duration_seconds) as bigint) as duration_seconds, cast(sum(distance_metres) as bigint) as distance_metres
+     from bi_event_day group by day, vehicle_id order by 1, 2`,
+  );
 
 const counted = (engine: Engine) =>
   query(
     engine,
-    `select day, vehicle_id, cast(count(*) as integer) as events, cast(sum(duration_seconds) as integer) as duration_seconds,
-       cast(sum(distance_metres) as integer) as distance_metres
-     from bi_event group by day, vehicle_id order by 1, 2`,
+    `select day, vehicle_id, cast(count(*) as bigint) as events,
+       cast(coalesce(sum(duration_seconds), 0) as bigint) as duration_seconds,
+       cast(coalesce(sum(distance_metres), 0) as bigint) as distance_metres
+     from bi_event where day is not null group by day, vehicle_id order by 1, 2`,
   );
 
 describe.each(engineCases)('the days of events on $name', (engineCase) => {
@@ -52,6 +59,9 @@ describe.each(engineCases)('the days of events on $name', (engineCase) => {
     // One event lasts longer, one moves to an earlier month, one to another vehicle; unchanged and new ones beside them.
     await load(place, '13', rowOf(1, '03-10T02:59', 20), rowOf(2, '02-10T03:00'), rowOf(4, '03-11T12:00'));
     await load(place, '14', rowOf(3, '03-10T04:00', 10, 8), rowOf(4, '03-11T12:00'));
+    // An event without a begin has no day.
+    await load(place, '14', rowOf(5, '03-12T12:00'));
+    await load(place, '14', [2, 5, null, ...rowOf(5, '03-12T12:00').slice(3)]);
     expect(await figures(engine)).toEqual(await counted(engine));
     expect(await figures(engine)).toMatchObject([
       { day: '2026-02-10', vehicle_id: 7, events: 1 },
@@ -67,6 +77,30 @@ describe.each(engineCases)('the days of events on $name', (engineCase) => {
     await deleteOutdated(engine, event, '2026-03-10T12:00:00.000Z', () => false);
     expect(await figures(engine)).toEqual(await counted(engine));
     expect((await figures(engine)).map(({ day }) => day)).toEqual(['2026-03-11']);
+  });
+
+  it('are right after any loads, of new, unchanged and changed events', async () => {
+    const place = await openViews(engineCase);
+    const anyContent = fc.record({
+      begin_date: fc.option(fc.integer({ min: 0, max: 6 }).map((hour) => `2026-03-10T0${hour}:30:00.700Z`)),
+      end_date: fc.option(fc.constant('2026-03-10T12:00:00.300Z')),
+      distance: fc.constantFrom(null, 0, 70, '9007199254740993'),
+      vehicle: fc.option(fc.integer({ min: 7, max: 9 }).map((id) => ({ id }))),
+    });
+    const contents = fc.sample(anyContent, { numRuns: 80, seed: 4 });
+    // An event usually has the same content as before, so that a load may be of new and unchanged ones only.
+    const anyEvent = fc.record({
+      id: fc.integer({ min: 1, max: 40 }),
+      version: fc.oneof({ weight: 15, arbitrary: fc.constant(0) }, fc.constant(40)),
+    });
+    const anyLoad = fc.uniqueArray(anyEvent, { selector: ({ id }) => id, maxLength: 6 });
+    for (const events of fc.sample(anyLoad, { numRuns: 40, seed: 4 })) {
+      const records = events.map(({ id, version }) => ({ ...contents[id + version - 1], event_category: 2, id }));
+      const rows = records.map((each) => (rowMapping(event)(each as never) as { row: Row }).row);
+      // All at one time, as a clock that stands still would make it.
+      await load(place, '12', ...rows);
+      expect(await figures(place.engine)).toEqual(await counted(place.engine));
+    }
   });
 
   it('move with the time zone, also for rows that were read before and stored after the change', async () => {

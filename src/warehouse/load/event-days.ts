@@ -1,9 +1,9 @@
-// Keeps event_day in step with event: a transaction that changes events calls this for the vehicles and days that it may
-// have changed, and their figures are written again.
+// Keeps event_day in step with event: a transaction that changes events writes the figures of all vehicles and days again
+// that it may have changed. If it only inserts events, an engine may add their figures instead.
 
 import type { Knex } from 'knex';
 import { DAY_MS } from '../../core/time/durations.ts';
-import type { EventDays, LoadCounts, RowRange, Scalar } from '../engine.ts';
+import type { EventDays, LoadCounts, Row, RowRange, Scalar } from '../engine.ts';
 import type { Dialect } from '../schema/dialect.ts';
 import { recordColumns, type Table } from '../schema/table.ts';
 import { event } from '../tables/event.ts';
@@ -14,7 +14,7 @@ const VEHICLE_AT = recordColumns(event).findIndex(({ name }) => name === 'vehicl
 export const ALL_DAYS: EventDays = { first: '0001-01-01', last: '9999-12-31' };
 
 /** The vehicles and days of rows that are about to be loaded; undefined if no row has a day. */
-export function eventDaysOf(rows: readonly (readonly Scalar[])[], days: readonly Scalar[]): EventDays | undefined {
+export function eventDaysOf(rows: readonly Row[], days: readonly Scalar[]): EventDays | undefined {
   const vehicles = new Set<Scalar>();
   let [first, last] = ['', ''];
   for (const [index, day] of days.entries()) {
@@ -48,14 +48,21 @@ export function eventDaysIn({ vehicle_id, begin_date }: RowRange): EventDays {
 const shifted = (day: string, days: number): string =>
   new Date(Date.parse(day.slice(0, 10)) + days * DAY_MS).toISOString().slice(0, 10);
 
-/** The result of a load. `eventDays` are those that it may have changed. */
-export type Loaded = LoadCounts & { eventDays: EventDays | undefined };
+/** The result of a load. */
+export type Loaded = LoadCounts & {
+  /** The days that it may have changed. */
+  eventDays: EventDays | undefined;
+  /** Adds the figures of the inserted rows, if the engine can and no row was updated. */
+  addInserted?: (() => Promise<unknown>) | undefined;
+};
 
 /** Writes the figures in the transaction of `sql`, after a load or a mark that changed any row. */
 export const dayFigures = (sql: Knex, dialect: Dialect) => ({
   async afterLoad(loading: Promise<Loaded>): Promise<LoadCounts> {
-    const { eventDays, ...counts } = await loading;
-    if (eventDays !== undefined && counts.inserted + counts.updated > 0) await writeEventDays(sql, dialect, eventDays);
+    const { eventDays, addInserted, ...counts } = await loading;
+    if (eventDays === undefined || counts.inserted + counts.updated === 0) return counts;
+    if (addInserted !== undefined) await addInserted();
+    else await writeEventDays(sql, dialect, eventDays);
     return counts;
   },
   async afterMark(table: Table, range: RowRange, marking: Promise<number>): Promise<number> {
@@ -68,7 +75,7 @@ export const dayFigures = (sql: Knex, dialect: Dialect) => ({
 /** More vehicles than this are found by the day alone. */
 const MOST_VEHICLES = 500;
 
-export async function writeEventDays(sql: Knex, { secondsBetween }: Dialect, days: EventDays): Promise<void> {
+export async function writeEventDays(sql: Knex, dialect: Dialect, days: EventDays): Promise<void> {
   const { vehicles, first, last } = days;
   const some = vehicles === undefined || vehicles.size > MOST_VEHICLES ? undefined : [...vehicles];
   const marks = (some ?? []).map(() => '?').join(', ');
@@ -77,16 +84,26 @@ export async function writeEventDays(sql: Knex, { secondsBetween }: Dialect, day
   await sql.raw(`delete from event_day where ${cells}`, [first, last, ...ids]);
   // The bounds of begin_date find the rows of some vehicles by their index; `_day` decides.
   const none = some?.includes(null) ? ' or vehicle_id is null' : '';
-  const byVehicle = `(vehicle_id in (${marks})${none}) and begin_date >= ? and begin_date < ? and _day`;
-  const rows = some === undefined ? '_day' : byVehicle;
+  const begin = 'coalesce((select begin_at from local_day where day = ?), ?)';
+  const end = 'coalesce((select end_at from local_day where day = ?), ?)';
+  const byVehicle = `(vehicle_id in (${marks})${none}) and begin_date >= ${begin} and begin_date < ${end} and _day`;
+  const midnight = (day: string): string => `${day}T00:00:00.000Z`;
   const bounds =
-    some === undefined ? [] : [...ids, `${shifted(first, -1)}T00:00:00.000Z`, `${shifted(last, 2)}T00:00:00.000Z`];
-  const present = (figure: string): string => `coalesce(sum(case when _missing_since is null then ${figure} end), 0)`;
-  await sql.raw(
-    `insert into event_day (day, vehicle_id, event_category, events, duration_seconds, distance_metres, stored_events, changed_at)
-     select _day, coalesce(vehicle_id, 0), event_category, ${present('1')},
-       ${present(secondsBetween('begin_date', 'end_date'))}, ${present('distance')}, count(*), max(_changed_at)
-     from event where ${rows} between ? and ? group by _day, coalesce(vehicle_id, 0), event_category`,
-    [...bounds, first, last],
-  );
+    some === undefined ? [] : [...ids, first, midnight(shifted(first, -1)), last, midnight(shifted(last, 2))];
+  const rows = `${some === undefined ? '_day' : byVehicle} between ? and ?`;
+  await sql.raw(figuresStatement(dialect, rows), [...bounds, first, last]);
 }
+
+/** Writes the figures of the events that meet the condition. */
+export const figuresStatement = (
+  { secondsBetween }: Dialect,
+  condition: string,
+  changedAt = 'max(_changed_at)',
+): string => {
+  const present = (figure: string): string => `coalesce(sum(case when _missing_since is null then ${figure} end), 0)`;
+  return `
+    insert into event_day (day, vehicle_id, event_category, events, duration_seconds, distance_metres, stored_events, changed_at)
+    select _day, coalesce(vehicle_id, 0), event_category, ${present('1')},
+      ${present(secondsBetween('begin_date', 'end_date'))}, ${present('distance')}, count(*), ${changedAt}
+    from event where ${condition} group by _day, coalesce(vehicle_id, 0), event_category`;
+};

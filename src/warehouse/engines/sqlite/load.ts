@@ -9,7 +9,7 @@ import { StaleRead } from '../../load/stale-read.ts';
 import { quote, rowFields, type Table } from '../../schema/table.ts';
 import { countRows, rowBatches } from '../row-batches.ts';
 import { decodeFractions, encodeFractions } from './numbers.ts';
-import { batchStatements, isUnseen, presentIn, RESET_COUNTER, updateCounter } from './upsert.ts';
+import { ADD_INSERTED, batchStatements, isUnseen, presentIn, resetCounter, updateCounter } from './upsert.ts';
 
 export interface SqliteRows extends EncodedRows {
   /** JSON of the rows, without the brackets of the list, so that the texts of several loads can be joined. */
@@ -39,7 +39,7 @@ export function encodeRows(table: Table, rows: readonly Row[], dayOf: DayOf): Sq
 interface LoadCounter {
   updated: number;
   stale: number;
-  /** The first and last day that updated rows had before, empty if there was none; and whether one changed its vehicle. */
+  /** The first and last day that updated rows had before, empty if there was none; and whether one changed its vehicle or has no day now. */
   first_day: string;
   last_day: string;
   is_moved: number;
@@ -77,7 +77,7 @@ export async function load(
     // Both statements are queued at once; the driver runs them in order.
     await Promise.all([
       promisify(connection.exec).call(connection, updateCounter(table)),
-      run(connection, RESET_COUNTER, { ':readAt': readAt }),
+      run(connection, resetCounter(table), { ':readAt': readAt }),
     ]);
     let rows = 0;
     let changed = 0;
@@ -94,7 +94,8 @@ export async function load(
     const vehicles = is_moved === 1 ? undefined : new Set<Scalar>();
     const before = first_day > last_day ? undefined : { vehicles, first: first_day, last: last_day };
     const eventDays = unionOf([...encoded.map((each) => each.eventDays), before]);
-    return { inserted: changed - updated, updated, unchanged: rows - changed, eventDays };
+    const addInserted = updated === 0 ? () => sql.raw(ADD_INSERTED, { at }) : undefined;
+    return { inserted: changed - updated, updated, unchanged: rows - changed, eventDays, addInserted };
   } finally {
     sql.client.releaseConnection(connection);
   }

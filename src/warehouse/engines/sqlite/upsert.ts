@@ -1,7 +1,7 @@
 // The SQLite statements of the loader. A batch is bound as one JSON text and unpacked by jsonb_each, so it is one
 // statement regardless of its size. Positional arrays keep the text short.
 import type { RowRange } from '../../engine.ts';
-import { hasDayFigures } from '../../load/event-days.ts';
+import { figuresStatement, hasDayFigures } from '../../load/event-days.ts';
 import {
   type Column,
   comparedColumns,
@@ -11,6 +11,7 @@ import {
   rowFields,
   type Table,
 } from '../../schema/table.ts';
+import { sqliteDdl } from './ddl.ts';
 import { numberAt } from './numbers.ts';
 
 const extracted = ({ type }: Column, position: number): string => {
@@ -54,17 +55,31 @@ export function updateCounter(table: Table): string {
 
 export const COUNTER_TABLE = `
   create temp table if not exists load_counter
-    (updated integer, stale integer, read_at text, first_day text, last_day text, is_moved integer);
+    (updated integer, stale integer, read_at text, first_day text, last_day text, is_moved integer, last_rowid integer);
   insert into temp.load_counter (updated) values (0)`;
 
-/** No day yet: any day is before `~` and after the empty text. */
-export const RESET_COUNTER =
-  "update temp.load_counter set updated = 0, stale = 0, read_at = :readAt, first_day = '~', last_day = '', is_moved = 0";
+/** No day yet: any day is before `~` and after the empty text. Binds :readAt. */
+export const resetCounter = (table: Table): string => `
+  update temp.load_counter set updated = 0, stale = 0, read_at = :readAt, first_day = '~', last_day = '', is_moved = 0,
+    last_rowid = ${hasDayFigures(table) ? '(select coalesce(max(rowid), 0) from event)' : 'null'}`;
 
-/** An update may take an event from another day or vehicle, whose figures change too. */
+const SUMS = ['events', 'duration_seconds', 'distance_metres', 'stored_events'];
+
+/** Adds the figures of the events inserted since the counter was reset: they have the highest row ids. Binds :at. */
+export const ADD_INSERTED = `
+  ${figuresStatement(
+    sqliteDdl.dialect,
+    '_day is not null and rowid > (select last_rowid from temp.load_counter)',
+    ':at',
+  )}
+  on conflict (day, vehicle_id, event_category) do update set
+    ${SUMS.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')},
+    changed_at = max(changed_at, excluded.changed_at)`;
+
+/** An update may take an event from another day or vehicle, or leave it without a day. Those figures change too. */
 const DAY_COUNTERS = `
         first_day = min(first_day, coalesce(old._day, '~')), last_day = max(last_day, coalesce(old._day, '')),
-        is_moved = is_moved or old.vehicle_id is not new.vehicle_id`;
+        is_moved = is_moved or old.vehicle_id is not new.vehicle_id or new._day is null`;
 
 /** The statements of each batch, in order; the last one writes the rows. Binds :rows (JSON), :at and :run. */
 export const batchStatements = (table: Table): string[] => [
