@@ -1,7 +1,11 @@
-// The examples of the pages about ERP databases: those of MariaDB and PostgreSQL run as printed, from the tables to the
+// The examples of the pages about ERPs: those of MariaDB, PostgreSQL, HTTP and files run as printed, from the orders to the
 // outcomes of stops; those of SQL Server and Oracle are valid configurations.
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { json } from 'node:stream/consumers';
 import knex from 'knex';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { FeedSettings } from '../../src/erp/sources.ts';
@@ -14,11 +18,13 @@ const HOUR_MS = 3_600_000;
 
 const page = (name: string): string =>
   readFileSync(resolve(import.meta.dirname, `../../docs/how-to/${name}.md`), 'utf8');
-const example = (name: string, language: string): string =>
-  new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(page(name))?.[1] ?? '';
+const examples = (name: string, language: string): string[] =>
+  [...page(name).matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, text = '']) => text);
+const example = (name: string, language: string): string => examples(name, language).at(-1) ?? '';
 
-const feedOf = (name: string, ERP_DATABASE_URL = ''): FeedSettings =>
-  parse(example(name, 'yaml'), { ERP_DATABASE_URL, ERP_PASSWORD: 'x' }).config.erp.route_plans as FeedSettings;
+const feedOf = (name: string, ERP_DATABASE_URL = ''): FeedSettings => feedIn(example(name, 'yaml'), ERP_DATABASE_URL);
+const feedIn = (yaml: string, ERP_DATABASE_URL = ''): FeedSettings =>
+  parse(yaml, { ERP_DATABASE_URL, ERP_PASSWORD: 'x', ERP_TOKEN: 'token' }).config.erp.route_plans as FeedSettings;
 
 afterAll(stopPostgres);
 
@@ -65,4 +71,39 @@ describe.each([
 
 it.each(['erp-sql-server', 'erp-oracle'])('%s has a valid feed', (name) => {
   expect(feedOf(name)).toMatchObject({ source: 'sql', acknowledge: expect.stringContaining(':external_code') });
+});
+
+it('erp-http has its order read, acknowledged and returned', async () => {
+  const received: Record<string, unknown[]> = {};
+  const server = createServer(async (request, response) => {
+    if (request.method === 'POST') received[request.url ?? ''] = Object.values((await json(request)) as object)[1];
+    else response.write(example('erp-http', 'json').replaceAll('2026-11-18', '2025-03-13'));
+    response.end();
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const feed = feedIn(example('erp-http', 'yaml').replaceAll('https://erp.example.com', url));
+  const place = await makePushPlace({ feeds: { route_plans: feed } });
+  expect(await place.run('push-route-plans')).toMatchObject({ status: 'ok', sent: 1, confirmed: 1 });
+  expect(place.sandbox.ledger().plans).toEqual({ 1001: 1 });
+  expect(received['/api/roadbook/outcomes']).toMatchObject([
+    { external_code: '1001', period_start: '2025-03-13T11:00:00.000Z', state: 'confirmed' },
+  ]);
+  await place.clock.advance(60 * HOUR_MS);
+  expect(await place.run('return-executions')).toMatchObject({ status: 'ok', sent: 2 });
+  expect(received['/api/roadbook/stops']).toMatchObject([
+    { plan_external_code: '1001', point_external_code: '1001/1' },
+    { plan_external_code: '1001', point_external_code: '1001/2' },
+  ]);
+});
+
+it('erp-files has the plan of its export delivered, with a result beside the file', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'roadbook-erp-'));
+  writeFileSync(join(folder, 'viagens.csv'), example('erp-files', 'csv').replaceAll('18/11/2026', '13/03/2025'));
+  const feed = feedIn(example('erp-files', 'yaml').replace('/srv/erp/outgoing', folder));
+  const place = await makePushPlace({ feeds: { route_plans: { ...feed, settleMs: 0 } as FeedSettings } });
+  expect(await place.run('push-route-plans')).toMatchObject({ status: 'ok', sent: 1, confirmed: 1 });
+  expect(place.sandbox.ledger().plans).toEqual({ 'V-1001': 1 });
+  expect(readdirSync(join(folder, 'done')).some((name) => name.endsWith('.result.csv'))).toBe(true);
 });

@@ -1,4 +1,4 @@
-// The real code reads the examples of docs/reference/erp-feeds.md and docs/how-to/connect-erp.md, and the pages use the
+// The real code reads the examples of docs/reference/erp-feeds.md and the pages of files and HTTP, and the first uses the
 // names of the field tables.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -16,7 +16,7 @@ import type { FeedFormats } from '../../src/erp/rows/written-values.ts';
 import type { FeedSettings } from '../../src/erp/sources.ts';
 import { parse, rejection } from './config-declarations.ts';
 
-const DOCS = ['reference/erp-feeds.md', 'how-to/connect-erp.md']
+const DOCS = ['reference/erp-feeds.md', 'how-to/erp-files.md', 'how-to/erp-http.md']
   .map((name) => readFileSync(resolve(import.meta.dirname, '../../docs', name), 'utf8'))
   .join('\n');
 const examples = (language: string): string[] =>
