@@ -1,5 +1,6 @@
 // Applies changed privacy policies to stored rows, page by page. Every step is safe to repeat, and the policies are stored
 // last, so that an interrupted rewrite starts again. A relaxed policy restores nothing: the next read brings the value.
+import type { Knex } from 'knex';
 import { Fatal } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/glossary.ts';
 import type { Log } from '../../core/log.ts';
@@ -68,7 +69,10 @@ async function rewriteTables(
   return rows;
 }
 
-/** Reads the rows in keyset pages. A row whose key changes may be read again; the second time it stays unchanged. */
+/**
+ * Reads the rows in keyset pages, and rewrites each page in the transaction that has read it: another daemon may load a newer
+ * row meanwhile. A row whose key changes may be read again; the second time it stays unchanged.
+ */
 async function rewriteRows(
   engine: Engine,
   table: Table,
@@ -77,42 +81,42 @@ async function rewriteRows(
 ): Promise<number> {
   const columns = [...recordColumns(table).map(({ name }) => name), 'extra'];
   const keyOf = (row: Row): Scalar[] => table.key.map((name) => row[columns.indexOf(name)] ?? null);
+  const readPage = async (sql: Knex, after: Scalar[] | undefined): Promise<Row[]> => {
+    const query = sql(table.name)
+      .select(columns)
+      .orderBy([...table.key])
+      .limit(PAGE);
+    if (onlyExtra) query.whereNotNull('extra');
+    if (after !== undefined) {
+      query.whereRaw(`(${table.key.join(', ')}) > (${after.map(() => '?').join(', ')})`, after as string[]);
+    }
+    const found: Record<string, Scalar>[] = await query;
+    return found.map((row) => columns.map((name) => row[name] ?? null));
+  };
+  const rewriteRow = async (sql: Knex, row: Row): Promise<boolean> => {
+    const stored = filter.row(row);
+    const differing = columns.filter((name, index) => !isSame(name, stored[index], row[index]));
+    if (differing.length === 0) return false;
+    const key = Object.fromEntries(table.key.map((name, index) => [name, keyOf(row)[index]]));
+    const values = Object.fromEntries(differing.map((name) => [name, stored[columns.indexOf(name)]]));
+    await sql(table.name)
+      .where(key)
+      .update({ ...values, _changed_at: at, _run_id: 'privacy' });
+    return true;
+  };
   let changed = 0;
   for (let after: Scalar[] | undefined; ; ) {
-    const page: Row[] = await engine.read(async (sql) => {
-      const query = sql(table.name)
-        .select(columns)
-        .orderBy([...table.key])
-        .limit(PAGE);
-      if (onlyExtra) query.whereNotNull('extra');
-      if (after !== undefined) {
-        query.whereRaw(`(${table.key.join(', ')}) > (${after.map(() => '?').join(', ')})`, after as string[]);
-      }
-      const found: Record<string, Scalar>[] = await query;
-      return found.map((row) => columns.map((name) => row[name] ?? null));
-    });
-    const last = page.at(-1);
-    if (last === undefined) return changed;
-    after = keyOf(last);
-    const moved = page.flatMap((row) => {
-      const stored = filter.row(row);
-      const differing = columns.filter((name, index) => !isSame(name, stored[index], row[index]));
-      return differing.length === 0 ? [] : [{ row, stored, differing }];
-    });
-    if (moved.length === 0) continue;
-    changed += moved.length;
-    await engine.write(
+    const page = await engine.write(
       async ({ sql }) => {
-        for (const { row, stored, differing } of moved) {
-          const key = Object.fromEntries(table.key.map((name, index) => [name, keyOf(row)[index]]));
-          const values = Object.fromEntries(differing.map((name) => [name, stored[columns.indexOf(name)]]));
-          await sql(table.name)
-            .where(key)
-            .update({ ...values, _changed_at: at, _run_id: 'privacy' });
-        }
+        const rows = await readPage(sql, after);
+        for (const row of rows) if (await rewriteRow(sql, row)) changed++;
+        return rows;
       },
       { isLong: true },
     );
+    const last = page.at(-1);
+    if (last === undefined) return changed;
+    after = keyOf(last);
   }
 }
 
