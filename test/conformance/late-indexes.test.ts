@@ -14,7 +14,7 @@ import { makeRig, type Rig } from '../support/rig.ts';
 const START = '2026-03-10T15:00:00.000Z';
 const JOB = 'pull-events';
 const WITH_TABLE = ['idx_event_vehicle_id_begin_date'];
-const LATE = ['idx_event_begin_date', 'idx_event__day_event_category'];
+const LATE = ['idx_event__day_event_category'];
 const ALL = [...LATE, ...WITH_TABLE].toSorted();
 
 /** Changes with every change of the schema, or with one of the indexes of `event`. */
@@ -107,11 +107,11 @@ describe.each(engineCases)('on $name, the indexes of events that only queries us
   });
 
   it('are created by a later run where one cannot create them, and that run still succeeds', async () => {
-    await rig.engine.write(({ sql }) => sql.raw('create table idx_event_begin_date (id integer)'));
+    await rig.engine.write(({ sql }) => sql.raw('create table idx_event__day_event_category (id integer)'));
     expect(await rig.run(JOB)).toMatchObject({ status: 'ok' });
     expect(warnings()).toHaveLength(1);
     expect(await indexes()).toEqual(WITH_TABLE);
-    await rig.engine.write(({ sql }) => sql.raw('drop table idx_event_begin_date'));
+    await rig.engine.write(({ sql }) => sql.raw('drop table idx_event__day_event_category'));
     await rig.run(JOB);
     expect(await indexes()).toEqual(ALL);
   });

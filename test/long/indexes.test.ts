@@ -13,7 +13,6 @@ import { query } from '../support/view-place.ts';
 const PERIOD = ">= '2026-03-01T00:00:00.000Z'";
 
 const LOOK_UPS: Readonly<Record<string, string>> = {
-  'events of a period': `select id from event where begin_date ${PERIOD}`,
   'earlier events of a vehicle': `select max(begin_date) from event where vehicle_id = 1 and begin_date ${PERIOD}`,
   'the checklists of a period': `select id from checklist where date_executed ${PERIOD}`,
   'the answers of checklists that were read': 'select id from checklist_answer where checklist_id in (1, 2)',

@@ -2,6 +2,8 @@
 // other writes do not wait long. Children are deleted before their parents, so that a crash leaves no orphans.
 import type { Knex } from 'knex';
 import { chunks } from '../../core/chunks.ts';
+import { isoInstant } from '../../core/time/clock.ts';
+import { DAY_MS } from '../../core/time/durations.ts';
 import type { Engine } from '../engine.ts';
 import { eventDaysIn, hasDayFigures, writeEventDays } from '../load/event-days.ts';
 import { tables } from '../schema/catalog.ts';
@@ -47,9 +49,13 @@ export async function deleteOutdated(engine: Engine, table: Table, before: strin
 const dropEventDays = (engine: Engine, before: string): Promise<number> =>
   engine.write(({ sql }) => sql(eventDay.name).where('day', '<', before.slice(0, 10)).delete(), { isLong: true });
 
-function outdated(sql: Knex, { name, retentionBy, columns }: Table, before: string): Knex.QueryBuilder {
+function outdated(sql: Knex, { name, retentionBy, columns, dayOf }: Table, before: string): Knex.QueryBuilder {
   const isDay = columns.some((column) => column.name === retentionBy && column.type === 'date');
-  return sql(name).where(retentionBy ?? '', '<', isDay ? before.slice(0, 10) : before);
+  const found = sql(name).where(retentionBy ?? '', '<', isDay ? before.slice(0, 10) : before);
+  if (dayOf[0] !== retentionBy) return found;
+  // The index of the day finds the rows; a local day is at most one after the day in UTC.
+  const lastDay = isoInstant(Date.parse(before) + DAY_MS).slice(0, 10);
+  return found.where((row) => row.where('_day', '<=', lastDay).orWhereNull('_day'));
 }
 
 type Key = Record<string, string | number>;

@@ -97,6 +97,14 @@ const planStart: Migration = {
   },
 };
 
+/** Periods of events are found by their local day. */
+const eventsByDay: Migration = {
+  name: '2026-11-21 no index on the begin of events',
+  async up(sql) {
+    await sql.raw('drop index if exists "idx_event_begin_date"');
+  },
+};
+
 export const migrations: readonly Migration[] = [
   keyAgentDigests,
   returnKey,
@@ -106,4 +114,5 @@ export const migrations: readonly Migration[] = [
   processHeartbeat,
   rateAsValue,
   planStart,
+  eventsByDay,
 ];

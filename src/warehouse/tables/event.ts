@@ -26,7 +26,6 @@ export const event = baseTable({
   indexes: [
     // Loads use this index too: they search earlier events of a vehicle.
     ['vehicle_id', 'begin_date'],
-    { columns: ['begin_date'], afterFirstFill: true },
     { columns: ['_day', 'event_category'], afterFirstFill: true },
   ],
   dayOf: ['begin_date'],
