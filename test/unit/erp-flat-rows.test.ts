@@ -157,6 +157,37 @@ describe('rows that cannot be grouped', () => {
     ]);
   });
 
+  test.each<[string, Cells]>([
+    ['cannot be read', { 'plan.external_code': '#N/D', 'point.name': 'B' }],
+    ['is empty beside a start', { 'plan.date_time_start': '2026-05-18T08:00', 'point.name': 'B' }],
+    ['is empty beside a start that cannot be read', { 'plan.date_time_start': '#N/D', 'point.name': 'B' }],
+  ])('a row whose code %s rejects the plans above and below it, and no other', (_what, unread) => {
+    const of = (code: string) => ({ 'plan.external_code': code, 'point.name': 'A' });
+    const rows = [
+      of('P1'),
+      of('P2'),
+      unread,
+      { 'point.name': 'C' },
+      of('P3'),
+      of('P4'),
+      of('P4'),
+      unread,
+      of('P4'),
+      of('P5'),
+    ];
+    const folded = fold([unread, ...rows, unread]);
+    expect(plans(folded)).toEqual([]);
+    expect(readErrors(folded).map(({ origin, externalCode }) => [origin, externalCode])).toEqual([
+      ['row 2', undefined],
+      ['row 2', 'P1'],
+      ['row 5', 'P2'],
+      ['row 5', 'P3'],
+      ['row 10', 'P4'],
+      ['row 13', 'P5'],
+    ]);
+    expect(plans(fold(rows)).map(({ external_code }) => external_code)).toEqual(['P1', 'P5']);
+  });
+
   test('a first row without a plan is a read error of its own', () => {
     expect(readErrors(fold([{ 'point.name': 'A' }]))).toEqual([
       { origin: 'row 2', reason: 'plan.external_code is empty' },
@@ -253,9 +284,8 @@ describe('a code that is reused', () => {
     ['a start that cannot be read', row('soon', 'B')],
     ['no code but a start of its own', { 'plan.date_time_start': NINETEENTH, 'point.name': 'B' }],
   ])('names no day where a row has %s: the row may belong to any of its plans', (_what, unclear) => {
-    const folded = fold([row(EIGHTEENTH, 'A'), unclear, row(NINETEENTH, 'C')], {}, true);
-    expect(stopsOf(folded)).toEqual([[NINETEENTH, ['C']]]);
-    expect(readErrors(folded)).toEqual([{ origin: 'row 3', externalCode: 'R7', reason: expect.any(String) }]);
+    const [first] = readErrors(fold([row(EIGHTEENTH, 'A'), unclear, row(NINETEENTH, 'C')], {}, true));
+    expect(first).toEqual({ origin: 'row 3', externalCode: 'R7', reason: expect.any(String) });
   });
 });
 

@@ -296,6 +296,35 @@ describe('columns', () => {
     ]);
   });
 
+  test.each<[string, Json, string]>([
+    ['an unknown column', { 'plan.external_code': 'V-1', 'point.name': 'B', 'point.note': 'x' }, 'V-1'],
+    ['a code that is not read', { 'plan.code': 'V-1', 'point.name': 'B' }, 'V-1 V-2'],
+    ['no fields', null, 'V-1 V-2'],
+  ])('of a plan are read completely or not at all, also with a record of %s', (_what, record, rejected) => {
+    const of = (code: string) => ({ 'plan.external_code': code, 'point.name': 'A' });
+    const readings = [...readRecords([of('V-1'), record, of('V-2'), of('V-3')], 'a.json', context)];
+    const items = readings.flatMap((reading) => ('item' in reading ? [reading.item.externalCode] : []));
+    const errors = readings.flatMap((reading) => ('readError' in reading ? [reading.readError] : []));
+    expect(errors.map(({ externalCode }) => externalCode).join(' ')).toBe(rejected);
+    expect(errors.map(({ origin, place }) => [origin, place])).toEqual(
+      errors.map(() => ['a.json record 2', { row: 2 }]),
+    );
+    expect(items).toEqual(['V-1', 'V-2', 'V-3'].filter((code) => !rejected.includes(code)));
+  });
+
+  test.each<[string, JsonObject, object]>([
+    ['its code', { 'data.external_code': 'M-7', 'data.cpf': '52998224725' }, { externalCode: 'M-7' }],
+    ['the field that stands for its code', { 'data.company_registry': 'M-7' }, { externalCode: 'M-7' }],
+    ['no code, if that cannot be read itself', { 'data.external_code': '#N/D', 'data.cpf': '52998224725' }, {}],
+  ])('of an agent that cannot be read give %s', async (_what, fields, known) => {
+    const agents = { ...context, kind: 'agents', mapping: prepareMapping('agents', {}) } as const;
+    const cells = { 'data.name': 'A', 'data.is_deliveryman': 'talvez', ...fields };
+    const [record] = readRecords([cells], 'agents', agents);
+    expect(record).toMatchObject({ readError: { place: { row: 1 } } });
+    const { externalCode } = record && 'readError' in record ? record.readError : {};
+    expect(externalCode === undefined ? {} : { externalCode }).toEqual(known);
+  });
+
   test('of records may differ in each, but only the first forms are reported', () => {
     const records = Array.from({ length: 300 }, (_, i) => ({ [`x.${i}`]: 1 }));
     const found: FoundHeader[] = [];

@@ -3,7 +3,7 @@
 import { isJsonObject, type JsonObject } from '../../core/glossary.ts';
 import { isStorable } from '../../core/text/storable-text.ts';
 import type { FeedKind } from '../feed-kinds.ts';
-import type { ErpItem, ReadError } from '../source.ts';
+import type { ErpItem, FileItem, ReadError } from '../source.ts';
 import { canonicalData, canonicalOptions } from './canonical-form.ts';
 import { UNSTORABLE } from './field-schemas.ts';
 import { localDay } from './moments.ts';
@@ -66,11 +66,23 @@ export function itemOf(given: JsonObject, origin: string, context: ItemContext):
   return { item: { ...item, ...(Object.keys(own).length > 0 && { options: own }) } };
 }
 
+/** Without the fields by which the item would be known only because a preferred one cannot be read. */
+export function withoutOtherCodes(kind: FeedKind, fields: JsonObject, isUnread: (name: string) => boolean): JsonObject {
+  const first = CODE_FIELDS[kind].findIndex(isUnread);
+  const others = first < 0 ? [] : CODE_FIELDS[kind].slice(first);
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !others.includes(name)));
+}
+
+/** What a read error says about the item that it invalidates. */
+export const identityOf = ({ externalCode, startDay }: FileItem): Pick<ReadError, 'externalCode' | 'startDay'> => ({
+  externalCode,
+  ...(startDay !== '' && { startDay }),
+});
+
 /** The read error in place of an item that cannot be used. */
-export const unreadItem = (
-  { origin, externalCode, startDay }: Pick<ErpItem, 'origin' | 'externalCode' | 'startDay'>,
-  reason: string,
-): Reading => ({ readError: { origin, externalCode, ...(startDay !== '' && { startDay }), reason } });
+export const unreadItem = (item: FileItem & Pick<ErpItem, 'origin'>, reason: string): Reading => ({
+  readError: { origin: item.origin, ...identityOf(item), reason },
+});
 
 /** The reading, or the read error of an item that is too large, with its size in characters. */
 export function inSizeLimit(reading: Reading): [Reading, size: number] {

@@ -39,9 +39,9 @@ const DAY_NUMBER = /^\d{5}(?:[.,]\d+)?(?:\s|$)|(?:^|\s)0?[.,]\d+$/;
 
 const INEXACT = 'has more digits than can be read exactly; select it as text';
 
-/** Why the cell of a path cannot be read. */
+/** Why the cell of a path cannot be read; without a path, why its row cannot. */
 export interface CellIssue {
-  path: string;
+  path?: string;
   reason: string;
 }
 

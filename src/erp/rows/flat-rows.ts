@@ -1,5 +1,6 @@
 // Folds flat rows, one per stop or stop item, into plans with points and items. The rows of a plan must be consecutive. If
-// one row of a plan cannot be read, the plan is not sent: otherwise a stop would be left out silently.
+// one row of a plan cannot be read, the plan is not sent: otherwise a stop would be left out silently. A row whose code cannot
+// be read may belong to the plan above or to the one below.
 import type { Json, JsonObject } from '../../core/glossary.ts';
 import { type Fields, FLAT_COLUMNS } from '../items/fields.ts';
 import { LARGEST_ITEM, MOST_ITEM_ERRORS, TOO_LARGE } from '../items/item.ts';
@@ -15,14 +16,27 @@ export interface FlatRow {
   row?: number;
   /** The non-empty cells, by canonical path. */
   cells: Readonly<Record<string, unknown>>;
+  /** Why the row cannot be read, whatever its cells are. */
+  faults?: readonly string[];
   /** The ERP's name of the column with the path. */
   columnOf?(path: string): string;
+}
+
+/** Nothing of the row is read: a blank line, a total or a note. */
+export const isSkipped = ({ cells, faults = [] }: FlatRow): boolean =>
+  faults.length === 0 && Object.keys(cells).length === 0;
+
+/** The values of the cells by path, and why the row and its cells cannot be read. */
+export function readRow({ cells, faults = [] }: FlatRow, types: Fields, formats: ValueFormats | undefined) {
+  const { values, issues } = readCells(types, cells, formats);
+  return { values, issues: [...faults.map((reason): CellIssue => ({ reason })), ...issues] };
 }
 
 const LONGEST_VALUE = 100;
 
 /** The cell with the path, for an error. Tax numbers are not repeated. */
-export function placeOf({ row, cells, columnOf }: FlatRow, path: string, types: Fields): CellPlace {
+export function placeOf({ row, cells, columnOf }: FlatRow, path: string | undefined, types: Fields): CellPlace {
+  if (path === undefined) return row === undefined ? {} : { row };
   const cell = types[path]?.startsWith('document') ? undefined : cells[path];
   return {
     ...(row !== undefined && { row }),
@@ -70,11 +84,14 @@ interface PlanDraft {
 type FoldContext = Pick<SourceContext, 'zone' | 'reuseCodes'> & { formats?: ValueFormats };
 
 const { types: TYPES } = FLAT_COLUMNS.route_plans;
+const CODE = 'plan.external_code';
 
 /** `fill` holds the values of absent fields, by canonical path. */
 export function createPlanFold(fill: JsonObject, { zone, reuseCodes, formats }: FoldContext): RowFold<Folded> {
   const defaults = sectionsOf(fill);
   let draft: PlanDraft | undefined;
+  /** Of the rows since the last code: they may belong to the next plan. */
+  let uncoded: ReadError[] = [];
 
   const close = (): Folded[] => {
     if (draft === undefined) return [];
@@ -94,26 +111,31 @@ export function createPlanFold(fill: JsonObject, { zone, reuseCodes, formats }: 
 
   return {
     push(row) {
-      const { origin, cells } = row;
-      const { values, issues } = readCells(TYPES, cells, formats);
+      if (isSkipped(row)) return [];
+      const { origin, cells, faults = [] } = row;
+      const { values, issues } = readRow(row, TYPES, formats);
       const sections = sectionsOf(values);
-      if (Object.keys(cells).length === 0) return [];
-      const code = sections.plan.external_code;
-      const continues = isEmpty(sections.plan) && draft !== undefined;
+      const code = sections.plan.external_code as string | undefined;
+      const isOfPlan =
+        code !== undefined || faults.length > 0 || Object.keys(cells).some((path) => path.startsWith('plan.'));
       const isOtherDay = draft !== undefined && hasOtherDay(draft, sections.plan);
       const isReused = reuseCodes && isOtherDay && startDayOf(sections.plan, zone) !== '';
-      const before = !continues && code !== undefined && (code !== draft?.code || isReused) ? close() : [];
+      const before = code !== undefined && (code !== draft?.code || isReused) ? close() : [];
       if (draft !== undefined && isOtherDay) draft.isDayUnclear = true;
-      if (typeof code !== 'string' && !continues) {
-        // The row may belong to the current plan, which must not be sent without it.
-        const path = 'plan.external_code';
-        const issue = issues.find((each) => each.path === path) ?? { path, reason: `${path} is empty` };
-        if (draft !== undefined) addReadError(draft, row, issue);
-        else before.push({ readError: { origin, reason: issue.reason, place: placeOf(row, path, TYPES) } });
+      if (code === undefined && (isOfPlan || draft === undefined)) {
+        const found = issues.filter(({ path = CODE }) => path === CODE);
+        for (const issue of found.length > 0 ? found : [{ path: CODE, reason: `${CODE} is empty` }]) {
+          if (draft !== undefined) addReadError(draft.readErrors, row, issue, draft.code);
+          else before.push({ readError: readErrorOf(row, issue) });
+          addReadError(uncoded, row, issue);
+        }
         return before;
       }
-      draft ??= newDraft(code as string, origin);
-      if (draft.size > LARGEST_ITEM) return before;
+      if (code !== undefined) {
+        draft ??= newDraft(code, origin, uncoded);
+        uncoded = [];
+      }
+      if (draft === undefined || draft.size > LARGEST_ITEM) return before;
       draft.size += sizeOf(cells);
       if (draft.size <= LARGEST_ITEM) addRow(draft, sections, issues, row);
       else dropRows(draft);
@@ -123,7 +145,7 @@ export function createPlanFold(fill: JsonObject, { zone, reuseCodes, formats }: 
   };
 }
 
-const newDraft = (code: string, origin: string): PlanDraft => ({
+const newDraft = (code: string, origin: string, uncoded: readonly ReadError[]): PlanDraft => ({
   code,
   origin,
   plan: {},
@@ -131,7 +153,7 @@ const newDraft = (code: string, origin: string): PlanDraft => ({
   entities: new Map(),
   points: [],
   size: 0,
-  readErrors: [],
+  readErrors: uncoded.map((readError) => ({ ...readError, externalCode: code })),
   isDayUnclear: false,
 });
 
@@ -141,9 +163,15 @@ const ROW_SIZE = 200;
 const sizeOf = (cells: FlatRow['cells']): number =>
   Object.values(cells).reduce<number>((size, cell) => size + String(cell).length, ROW_SIZE);
 
-function addReadError({ readErrors, code }: PlanDraft, row: FlatRow, { path, reason }: CellIssue): void {
-  if (readErrors.length < MOST_ITEM_ERRORS)
-    readErrors.push({ origin: row.origin, reason, externalCode: code, place: placeOf(row, path, TYPES) });
+const readErrorOf = (row: FlatRow, { path, reason }: CellIssue, externalCode?: string): ReadError => ({
+  origin: row.origin,
+  reason,
+  ...(externalCode !== undefined && { externalCode }),
+  place: placeOf(row, path, TYPES),
+});
+
+function addReadError(readErrors: ReadError[], row: FlatRow, issue: CellIssue, code?: string): void {
+  if (readErrors.length < MOST_ITEM_ERRORS) readErrors.push(readErrorOf(row, issue, code));
 }
 
 /** Drops the rows of a plan that is too large, and keeps only its read error. */
@@ -158,8 +186,8 @@ const startDayOf = ({ date_time_start: start }: JsonObject, zone: string): strin
 
 function addRow(draft: PlanDraft, sections: Sections, issues: readonly CellIssue[], row: FlatRow): void {
   const differs = (path: string, rows: string) =>
-    addReadError(draft, row, { path, reason: `${path} differs from ${rows} above` });
-  for (const issue of issues) addReadError(draft, row, issue);
+    addReadError(draft.readErrors, row, { path, reason: `${path} differs from ${rows} above` }, draft.code);
+  for (const issue of issues) addReadError(draft.readErrors, row, issue, draft.code);
   for (const name of merge(draft.plan, sections.plan)) differs(`plan.${name}`, "the plan's rows");
   for (const name of merge(draft.options, sections.options)) differs(`options.${name}`, 'the rows');
   if (!isEmpty(sections.entity)) draft.entities.set(JSON.stringify(sections.entity), sections.entity);

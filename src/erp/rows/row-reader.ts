@@ -2,11 +2,20 @@
 // read error, and the read goes on with the next.
 import { isJsonObject, type Json } from '../../core/glossary.ts';
 import { FLAT_COLUMNS } from '../items/fields.ts';
-import { type ItemContext, itemOf, type Reading } from '../items/item.ts';
+import { type ItemContext, identityOf, itemOf, type Reading, withoutOtherCodes } from '../items/item.ts';
 import type { FoundHeader, TablePlace } from '../source.ts';
-import { isEmptyCell, readCells } from './cell-values.ts';
+import { isEmptyCell } from './cell-values.ts';
 import { type Cells, columnMatcher, type FlatColumnsInUse, list } from './flat-columns.ts';
-import { createPlanFold, type FlatRow, type Folded, nestedFields, placeOf, type RowFold } from './flat-rows.ts';
+import {
+  createPlanFold,
+  type FlatRow,
+  type Folded,
+  isSkipped,
+  nestedFields,
+  placeOf,
+  type RowFold,
+  readRow,
+} from './flat-rows.ts';
 import type { ReadyMapping } from './mapping.ts';
 import type { ValueFormats } from './written-values.ts';
 
@@ -72,7 +81,7 @@ export function* readRecords(records: readonly Json[], name: string, context: Re
   for (const [i, record] of records.entries()) {
     const origin = `${name} record ${i + 1}`;
     if (!isJsonObject(record)) {
-      yield { readError: { origin, reason: 'is not an object', place: { row: i + 1 } } };
+      yield* reader.push({ origin, row: i + 1, cells: {}, faults: ['is not an object'] }, {});
     } else if (!isFlat) {
       yield inRow(itemOf(record, origin, context), i + 1);
     } else {
@@ -90,10 +99,9 @@ export function* readRecords(records: readonly Json[], name: string, context: Re
       }
       const { issues, pick, reads, columnOf, found } = columns;
       found.rows += 1;
-      const cells = issues.length === 0 ? pick(record) : {};
-      const reasons = issues.length === 0 && isLost(record, cells) ? [nothingRead(reads)] : issues;
-      for (const reason of reasons) yield { readError: { origin, reason, place: { row: i + 1 } } };
-      if (reasons.length === 0) yield* reader.push({ origin, row: i + 1, cells, columnOf }, record);
+      const cells = pick(record);
+      const faults = issues.length === 0 && isLost(record, cells) ? [nothingRead(reads)] : issues;
+      yield* reader.push({ origin, row: i + 1, cells, faults, columnOf }, record);
     }
   }
   yield* reader.end();
@@ -136,7 +144,7 @@ function flatReader(name: string, context: ReaderContext) {
   let skipped = 0;
   return {
     push(row: FlatRow, cells: Cells): Reading[] {
-      if (Object.keys(row.cells).length > 0) hasRows = true;
+      if (!isSkipped(row)) hasRows = true;
       else if (!Object.values(cells).every(isEmptyCell)) skipped += 1;
       return fold.push(row);
     },
@@ -175,13 +183,17 @@ function itemReader(context: ReaderContext): RowFold<Reading> {
   const formats = formatsOf(context);
   return {
     push(row) {
-      const { origin, cells } = row;
-      const { values, issues } = readCells(types, cells, formats);
-      if (Object.keys(cells).length === 0) return [];
-      if (issues.length > 0)
-        return issues.map(({ path, reason }) => ({ readError: { origin, reason, place: placeOf(row, path, types) } }));
-      const item = itemOf(nestedFields({ ...context.mapping.fill, ...values }), origin, context);
-      return [withRows(item, [row.row ?? 0])];
+      if (isSkipped(row)) return [];
+      const { origin } = row;
+      const { values, issues } = readRow(row, types, formats);
+      const isUnread = (name: string): boolean => issues.some(({ path }) => path === name);
+      const fields = withoutOtherCodes(context.kind, { ...context.mapping.fill, ...values }, isUnread);
+      const reading = itemOf(nestedFields(fields), origin, context);
+      if (issues.length === 0) return [withRows(reading, [row.row ?? 0])];
+      const known = 'item' in reading ? identityOf(reading.item) : {};
+      return issues.map(({ path, reason }) => ({
+        readError: { origin, reason, ...known, place: placeOf(row, path, types) },
+      }));
     },
     end: () => [],
   };
