@@ -89,25 +89,27 @@ describe.skipIf(!hasMariadb)('sql on MariaDB', () => {
     }
   }
 
-  test('keeps the digits of large integers and decimals, and reads bits as numbers', async () => {
+  test('keeps the digits of large integers and decimals, whatever the form of numbers in texts, and reads bits as numbers', async () => {
     await erp.raw("alter table orders add flag bit(1) default b'1'");
     await erp('orders').delete();
     await erp('orders').insert({ number: '9007199254740993' });
     const query = `select ${TRIP}, cast(12345678901234567890.12 as decimal(30, 2)) as item, flag,
-      cast(1.50 as decimal(5, 2)) as quantity from orders`;
+      cast(1.500 as decimal(6, 3)) as quantity, '1.500' as written from orders`;
     const mapping = {
       ...MAPPING,
       'item.external_code': 'item',
       'item.quantity': 'quantity',
+      'item.value': 'written',
       'options.optimize': 'flag',
     };
-    const [batch] = await drain(open({ query, mapping }), clock);
+    const [batch] = await drain(open({ query, mapping, decimal: 'comma' }), clock);
     expect(batch?.readErrors).toEqual([]);
+    const item = { external_code: '12345678901234567890.12', quantity: 1.5, value: 1500 };
     expect(batch?.items).toMatchObject([
       {
         externalCode: '9007199254740993',
         options: { optimize: true },
-        data: { route_points: [{ route_point_items: [{ external_code: '12345678901234567890.12', quantity: 1.5 }] }] },
+        data: { route_points: [{ route_point_items: [item] }] },
       },
     ]);
   });

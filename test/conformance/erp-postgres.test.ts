@@ -50,6 +50,18 @@ afterEach(async () => {
 afterAll(stopPostgres);
 
 describe('sql on PostgreSQL', () => {
+  test('reads a decimal as the database writes it, and a text as the feed says', async () => {
+    const query = `select 1.000 as "item.external_code", 2.000 as "item.quantity", '1.234,56' as "item.value",
+      '3.000' as "item.capacity", 1::numeric as optimized, plan.* from (${QUERY} limit 1) plan`;
+    const mapping = { 'options.optimize': { column: 'optimized', values: { 1: false } } };
+    const [batch] = await drain(open({ query, mapping, decimal: 'comma' }), clock);
+    expect(batch?.readErrors).toEqual([]);
+    const item = { external_code: '1.000', quantity: 2, value: 1234.56, capacity: 3000 };
+    expect(batch?.items).toMatchObject([
+      { options: { optimize: false }, data: { route_points: [{ route_point_items: [item] }] } },
+    ]);
+  });
+
   test('reads a time without a zone in the zone of the configuration, an instant as it is', async () => {
     const [batch] = await drain(open({}), clock);
     expect(batch?.items[0]?.data).toMatchObject({

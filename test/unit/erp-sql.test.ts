@@ -6,7 +6,7 @@ import { readCell } from '../../src/erp/rows/cell-values.ts';
 import { sqlFailure } from '../../src/erp/sql/failure.ts';
 import { mssqlCell } from '../../src/erp/sql/mssql.ts';
 import { sessionZone } from '../../src/erp/sql/mysql.ts';
-import { wallClock } from '../../src/erp/sql/oracle.ts';
+import { numberCell, wallClock } from '../../src/erp/sql/oracle.ts';
 import { countsRows, separateCasts, unknownBindings } from '../../src/erp/sql/statements.ts';
 import { rejection } from './config-declarations.ts';
 
@@ -86,6 +86,17 @@ describe('a value of a driver', () => {
     expect([readCell('text', 2 ** 53 - 1), readCell('number', 2 ** 60)]).toEqual([
       { value: '9007199254740991' },
       { value: 2 ** 60 },
+    ]);
+  });
+
+  it('of Oracle, a NUMBER, is not written in the form of the feed', () => {
+    const read = ['2.000', '2,5', '9007199254740993'].map((text) =>
+      readCell('number', numberCell(text), { decimal: 'comma' }),
+    );
+    expect(read).toEqual([{ value: 2 }, { value: 2.5 }, { value: 9007199254740992 }]);
+    expect([readCell('text', numberCell('9007199254740993')), numberCell(null)]).toEqual([
+      { value: '9007199254740993' },
+      null,
     ]);
   });
 

@@ -1,6 +1,6 @@
-// Converts one cell of a flat row to the type of its column. Cells are texts, numbers or booleans. An issue names the rule
+// Converts one cell of a flat row to the type of its column. Cells are texts, numbers, booleans or known cells. An issue names the rule
 // that a cell breaks. It quotes the cell only if it is a date or a number that could mean two things, or no value at all.
-import type { Json, JsonObject } from '../../core/glossary.ts';
+import { type Json, type JsonObject, scalarText } from '../../core/glossary.ts';
 import type { Fields, FieldType } from '../items/fields.ts';
 import { DATE_TIME } from '../items/moments.ts';
 import { documentText } from '../items/value-forms.ts';
@@ -8,20 +8,24 @@ import { coordinate, type ValueFormats, type Written, writtenMoment, writtenNumb
 
 export type CellReading = { value: Json } | { issue: string };
 
-/** Stands for a cell whose value the source cannot determine; `text` is what it shows. */
-class UnreadableCell {
-  readonly issue: string;
-  readonly #text: string;
-  constructor(issue: string, text: string) {
+/** A cell of which the source knows more than the text that it shows. */
+class KnownCell {
+  readonly text: string;
+  /** Why the source cannot determine its value; otherwise it is a number as databases write it. */
+  readonly issue: string | undefined;
+  constructor(text: string, issue?: string) {
+    this.text = text;
     this.issue = issue;
-    this.#text = text;
-  }
-  toString(): string {
-    return this.#text;
   }
 }
 
-export const unreadableCell = (issue: string, text = ''): object => new UnreadableCell(issue, text);
+export const unreadableCell = (issue: string, text = ''): object => new KnownCell(text, issue);
+
+/** With all its digits. The feed's form of numbers does not apply: it is that of texts. */
+export const databaseNumber = (text: string): object => new KnownCell(text);
+
+/** The text of a cell, without spaces around it. */
+export const cellText = (cell: unknown): string => scalarText(cell instanceof KnownCell ? cell.text : cell).trim();
 
 /** What a spreadsheet shows for a formula that failed, in English and Portuguese, and for a column that is too narrow. */
 const SPREADSHEET_ERROR =
@@ -78,7 +82,10 @@ export function readCells(
 
 export function readCell(type: FieldType, cell: unknown, formats: ValueFormats = {}, path = ''): CellReading {
   if (Array.isArray(cell) && (type === 'plates' || type === 'documents')) return { value: cell as Json };
-  if (cell instanceof UnreadableCell) return { issue: cell.issue };
+  if (cell instanceof KnownCell)
+    return cell.issue === undefined
+      ? readCell(type, cell.text, { ...formats, decimal: undefined }, path)
+      : { issue: cell.issue };
   if (isSpreadsheetError(cell))
     return { issue: `"${cell.trim()}" is an error of the spreadsheet; correct the formula or the width of the column` };
   if (typeof cell === 'object') return { issue: 'is not a single value' };

@@ -3,7 +3,7 @@
 import { didYouMean } from '../../core/text/near-word.ts';
 import type { FeedKind } from '../feed-kinds.ts';
 import { FLAT_COLUMNS } from '../items/fields.ts';
-import { isEmptyCell, isSpreadsheetError } from './cell-values.ts';
+import { cellText, isEmptyCell, isSpreadsheetError } from './cell-values.ts';
 import { labelledPaths, suggestedPath } from './column-names.ts';
 import type { ReadyMapping, Rename } from './mapping.ts';
 
@@ -113,7 +113,7 @@ function pick(reads: readonly Rename[], cells: Cells): Record<string, unknown> {
     const [only = '', second] = columns;
     const cell = second === undefined ? cellAt(cells, only) : joined(columns.map((column) => cellAt(cells, column)));
     if (isEmptyCell(cell)) continue;
-    const word = String(cell).trim();
+    const word = cellText(cell);
     picked[path] = Object.hasOwn(values, word) ? values[word] : cell;
   }
   return picked;
@@ -124,7 +124,7 @@ function joined(cells: readonly unknown[]): unknown {
   const given = cells.filter((cell) => !isEmptyCell(cell));
   const error = given.find(isSpreadsheetError);
   if (error !== undefined) return error;
-  return given.length <= 1 ? given[0] : given.map((cell) => String(cell).trim()).join(' ');
+  return given.length <= 1 ? given[0] : given.map(cellText).join(' ');
 }
 
 /** The cell of a column, by name or by a dotted path into a nested object. */

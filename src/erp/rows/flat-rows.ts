@@ -6,7 +6,7 @@ import { type Fields, FLAT_COLUMNS } from '../items/fields.ts';
 import { LARGEST_ITEM, MOST_ITEM_ERRORS, TOO_LARGE } from '../items/item.ts';
 import { localDay, zonedMoment } from '../items/moments.ts';
 import type { CellPlace, ReadError, SourceContext } from '../source.ts';
-import { type CellIssue, readCells } from './cell-values.ts';
+import { type CellIssue, cellText, readCells } from './cell-values.ts';
 import type { ValueFormats } from './written-values.ts';
 
 export interface FlatRow {
@@ -41,7 +41,7 @@ export function placeOf({ row, cells, columnOf }: FlatRow, path: string | undefi
   return {
     ...(row !== undefined && { row }),
     column: columnOf?.(path) ?? path,
-    ...(cell !== undefined && { value: String(cell).slice(0, LONGEST_VALUE) }),
+    ...(cell !== undefined && { value: cellText(cell).slice(0, LONGEST_VALUE) }),
   };
 }
 
@@ -161,7 +161,7 @@ const newDraft = (code: string, origin: string, uncoded: readonly ReadError[]): 
 const ROW_SIZE = 200;
 
 const sizeOf = (cells: FlatRow['cells']): number =>
-  Object.values(cells).reduce<number>((size, cell) => size + String(cell).length, ROW_SIZE);
+  Object.values(cells).reduce<number>((size, cell) => size + cellText(cell).length, ROW_SIZE);
 
 const readErrorOf = (row: FlatRow, { path, reason }: CellIssue, externalCode?: string): ReadError => ({
   origin: row.origin,

@@ -3,12 +3,13 @@
 import type { Knex } from 'knex';
 import { Temporal } from 'temporal-polyfill';
 import { isRepeated, zonedMoment } from '../items/moments.ts';
-import { unreadableCell } from '../rows/cell-values.ts';
+import { databaseNumber, unreadableCell } from '../rows/cell-values.ts';
 import { batchesOf, type Connection, type SqlClient, type SqlResult } from './client.ts';
 
 /** The driver's numbers of types. */
 const TIMESTAMP = 7;
 const BIT = 16;
+const DECIMAL = 246;
 
 interface Field {
   name: string;
@@ -102,6 +103,7 @@ export function sessionZone({ name, system, minutes }: SessionZone, configured: 
 
 function readerOf(type: number, zone: string | undefined): ((cell: Cell) => unknown) | undefined {
   if (type === BIT) return (cell) => (Buffer.isBuffer(cell) ? Number(BigInt(`0x${cell.toString('hex')}`)) : cell);
+  if (type === DECIMAL) return (cell) => (typeof cell === 'string' ? databaseNumber(cell) : cell);
   if (type !== TIMESTAMP) return undefined;
   return (cell) => {
     if (typeof cell !== 'string') return cell;

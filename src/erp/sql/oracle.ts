@@ -1,5 +1,6 @@
 // Oracle. NUMBER is fetched as text. The driver returns DATE and TIMESTAMP as a Date whose fields in this process's zone are
 // the time that the column shows.
+import { databaseNumber } from '../rows/cell-values.ts';
 import { BATCH_ROWS, type SqlClient, type SqlResult } from './client.ts';
 
 export const oracle: SqlClient = {
@@ -11,9 +12,9 @@ export const oracle: SqlClient = {
   },
   async query(connection, statement, _zone, { driver }): Promise<SqlResult> {
     const { DB_TYPE_NUMBER, DB_TYPE_CLOB, DB_TYPE_NCLOB, DB_TYPE_DATE, DB_TYPE_TIMESTAMP } = driver;
-    const asText = [DB_TYPE_NUMBER, DB_TYPE_CLOB, DB_TYPE_NCLOB];
     const fetchTypeHandler = ({ dbType }: { dbType: unknown }) => {
-      if (asText.includes(dbType)) return { type: driver.STRING };
+      if (dbType === DB_TYPE_NUMBER) return { type: driver.STRING, converter: numberCell };
+      if (dbType === DB_TYPE_CLOB || dbType === DB_TYPE_NCLOB) return { type: driver.STRING };
       return dbType === DB_TYPE_DATE || dbType === DB_TYPE_TIMESTAMP ? { converter: wallClock } : undefined;
     };
     const options = { resultSet: true, outFormat: driver.OUT_FORMAT_ARRAY, fetchTypeHandler };
@@ -34,6 +35,10 @@ export const oracle: SqlClient = {
   },
   cut: (connection) => void connection.close({ drop: true }).catch(() => undefined),
 };
+
+/** With Oracle's own client libraries the decimal mark is that of the session. */
+export const numberCell = (text: string | null): object | null =>
+  text === null ? null : databaseNumber(text.replace(',', '.'));
 
 /** The fields of the Date in this process's zone, as text. */
 export function wallClock(date: Date | null): string | null {

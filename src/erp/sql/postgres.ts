@@ -1,8 +1,10 @@
 // PostgreSQL. The driver returns bigint and numeric as text; times without a zone are kept as text here.
+import { databaseNumber } from '../rows/cell-values.ts';
 import { BATCH_ROWS, type SqlClient, type SqlResult } from './client.ts';
 
 /** The type numbers of `date` and `timestamp without time zone`, which the driver would read in this machine's zone. */
 const WALL_CLOCK_TYPES = [1082, 1114];
+const NUMERIC = 1700;
 
 type Rows = unknown[][];
 type Fields = { fields: { name: string }[] };
@@ -11,6 +13,7 @@ export const postgres: SqlClient = {
   settings: ({ connectMs }) => ({ connectionTimeoutMillis: connectMs }),
   async prepare(connection, { lockMs, statementMs }) {
     for (const type of WALL_CLOCK_TYPES) connection.setTypeParser(type, 'text', (text: string) => text);
+    connection.setTypeParser(NUMERIC, 'text', databaseNumber);
     // The server's own limit on a statement ends a query that nobody waits for any more.
     await connection.query(`set lock_timeout = ${lockMs}; set statement_timeout = ${statementMs}`);
   },
