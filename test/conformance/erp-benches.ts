@@ -230,7 +230,7 @@ export async function serve(answer: (request: IncomingMessage) => Promise<object
     const given = (await answer(request)) as {
       status?: number;
       headers?: Record<string, string>;
-      text?: string;
+      text?: string | Buffer;
     };
     response.writeHead(given.status ?? 200, given.headers ?? {});
     response.end(given.text ?? JSON.stringify(given));

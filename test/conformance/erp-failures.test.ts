@@ -231,6 +231,16 @@ describe('http', () => {
     ['a rejected login', { status: 401 }, 'erp_login_refused'],
     ['an unknown address', { status: 404 }, 'erp_answer_refused'],
     ['an answer that is no JSON', { text: '<html>canary' }, 'erp_answer_unreadable'],
+    [
+      'an answer in an unknown encoding',
+      { text: Buffer.from('[{"canary":"\xc7"}]', 'latin1') },
+      'erp_answer_unreadable',
+    ],
+    [
+      'an answer that is not in the encoding that it names',
+      { text: Buffer.from('["São canary"]', 'latin1'), headers: { 'content-type': 'application/json; charset=utf-8' } },
+      'erp_answer_unreadable',
+    ],
     ['a list that is not there', { data: [] }, 'erp_records_missing'],
     ['a redirect elsewhere', { status: 302, headers: { location: 'http://127.0.0.1:9/canary' } }, 'erp_answer_refused'],
   ])('%s is reported clearly', async (_name, answer, code) => {
@@ -263,6 +273,16 @@ describe('http', () => {
     const [batch] = await drain(erp, clock);
     expect(batch).toMatchObject({ items: [], readErrors: [], last: true });
     expect(clock.now()).toBeGreaterThanOrEqual(NOW + 5_000);
+  });
+
+  test.each([
+    ['without a name', undefined, 'latin1'],
+    ['as its header names it', 'application/json; charset="ISO-8859-1"', 'latin1'],
+    ['with a byte order mark', 'application/json', 'utf16le'],
+  ] as const)('an answer in another encoding is read, %s', async (_how, type, encoding) => {
+    const text = Buffer.from(`${encoding === 'latin1' ? '' : '\ufeff'}[{"external_code":"São José"}]`, encoding);
+    const erp = await open([{ text, headers: type === undefined ? {} : { 'content-type': type } }]);
+    expect(await drain(erp, clock)).toMatchObject([{ items: [{ externalCode: 'São José' }] }]);
   });
 
   test('canonical records are taken unchanged', async () => {

@@ -3,11 +3,10 @@
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { type CsvOptions, csvTable } from '../formats/csv-table.ts';
 import type { HeaderRule } from '../formats/header-row.ts';
-import { parseJson } from '../formats/json-text.ts';
-import { decodeText, type Encoding, NotUtf8, NotWestern, type TextForm, Unreadable } from '../formats/text-decoding.ts';
+import { parseJsonBytes } from '../formats/json-text.ts';
+import { type Encoding, inEncoding, Unreadable } from '../formats/text-decoding.ts';
 import { xlsxTable } from '../formats/xlsx-table.ts';
 import type { Reading } from '../items/item.ts';
 import { columnNameTest } from '../rows/column-names.ts';
@@ -77,20 +76,8 @@ async function openFile(
   if (size > MOST_BUFFERED_BYTES) throw new Unreadable('file larger than 64 MB; split it, or write it as CSV');
   const bytes = await readFile(path);
   if (format === '.xlsx') return readTable(await xlsxTable(bytes, { header, sheet }), name, context);
-  const document = await inEncoding(encoding, async (tried) => parseJson(await text(decodeText([bytes], tried))));
+  const document = await parseJsonBytes(bytes, encoding);
   return readRecords(Array.isArray(document) ? document : [document], name, context);
-}
-
-/** Reads in the encoding of the feed, or else in UTF-8 or UTF-16, or else in Windows-1252. */
-async function inEncoding<T>(encoding: Encoding | undefined, read: (tried: TextForm) => Promise<T>): Promise<T> {
-  try {
-    return await read({ encoding });
-  } catch (error) {
-    if (!(error instanceof NotUtf8) || encoding !== undefined) throw error;
-    return read({ encoding: 'windows-1252', isGuess: true }).catch((second) => {
-      throw second instanceof NotWestern ? new NotUtf8(error.byte, second.message) : second;
-    });
-  }
 }
 
 interface CsvRead extends CsvOptions {

@@ -1,8 +1,13 @@
 // Parses the JSON of an ERP. An integer beyond 2^53 stays decimal text. A syntax error is reported by line and column,
 // never with the text around it.
+import { text } from 'node:stream/consumers';
 import type { Json } from '../../core/glossary.ts';
 import { parseLossless } from '../../core/text/lossless-json.ts';
-import { Unreadable } from './text-decoding.ts';
+import { decodeText, type Encoding, inEncoding, Unreadable } from './text-decoding.ts';
+
+/** Without a name the encoding is found. */
+export const parseJsonBytes = (bytes: Buffer, encoding: Encoding | undefined): Promise<Json> =>
+  inEncoding(encoding, async (tried) => parseJson(await text(decodeText([bytes], tried))));
 
 export function parseJson(text: string): Json {
   try {

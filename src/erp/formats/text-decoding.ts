@@ -1,5 +1,5 @@
-// Decodes a dropped file as it streams: UTF-8 with or without a byte order mark, UTF-16 with one, or the encoding that the
-// feed names. Windows-1252 is recognised by its words. Anything else is an error at its first invalid byte.
+// Decodes a file or an answer as it streams: UTF-8 with or without a byte order mark, UTF-16 with one, or the encoding that
+// is named. Windows-1252 is recognised by its words. Anything else is an error at its first invalid byte.
 import { TextDecoder } from 'node:util';
 import { asIbm850, westernGuess } from './western-guess.ts';
 
@@ -72,6 +72,18 @@ export async function* decodeText(
   }
   yield decode();
   refuse(guess?.end());
+}
+
+/** Reads in the encoding that is named, or else in UTF-8 or UTF-16, or else in Windows-1252. */
+export async function inEncoding<T>(encoding: Encoding | undefined, read: (tried: TextForm) => Promise<T>): Promise<T> {
+  try {
+    return await read({ encoding });
+  } catch (error) {
+    if (!(error instanceof NotUtf8) || encoding !== undefined) throw error;
+    return read({ encoding: 'windows-1252', isGuess: true }).catch((second) => {
+      throw second instanceof NotWestern ? new NotUtf8(error.byte, second.message) : second;
+    });
+  }
 }
 
 function encodingOf(bytes: Buffer): Encoding {

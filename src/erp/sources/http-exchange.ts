@@ -5,8 +5,8 @@ import { Fatal, Retriable, RoadbookError } from '../../core/errors.ts';
 import type { Json } from '../../core/glossary.ts';
 import { type RetryPolicy, retry } from '../../core/retry/retry.ts';
 import { retryAfterMs } from '../../core/retry/retry-after.ts';
-import { parseJson } from '../formats/json-text.ts';
-import { Unreadable } from '../formats/text-decoding.ts';
+import { parseJsonBytes } from '../formats/json-text.ts';
+import { ENCODINGS, type Encoding, NotUtf8, Unreadable } from '../formats/text-decoding.ts';
 import type { SourceContext } from '../source.ts';
 
 const MOST_BODY_BYTES = 64 * 1024 * 1024;
@@ -15,34 +15,36 @@ const LONGEST_PAUSE_MS = 60_000;
 const MOST_REDIRECTS = 3;
 const POLICY: RetryPolicy = { attempts: 4, baseMs: 500, capMs: 10_000, deadlineMs: 180_000 };
 
+interface Received {
+  answer: PlainResponse;
+  content: Buffer;
+}
+
 export function createHttpExchange(
   headers: Readonly<Record<string, string>>,
   { clock, random }: Pick<SourceContext, 'clock' | 'random'>,
 ) {
   let client: Promise<Got> | undefined;
-  const send = (url: string, body: Json | undefined, signal?: AbortSignal): Promise<Buffer> =>
+  const send = (url: string, body: Json | undefined, signal?: AbortSignal): Promise<Received> =>
     retry(
       async () => {
         client ??= openClient(headers);
-        const { answer, content } = await sendOnce(await client, url, body, signal);
-        const failure = statusFailure(url, answer, clock.now());
+        const received = await sendOnce(await client, url, body, signal);
+        const failure = statusFailure(url, received.answer, clock.now());
         if (failure !== undefined) throw failure;
-        return content;
+        return received;
       },
       { clock, random, policy: POLICY, signal },
     );
 
   return {
     async get(url: string, signal?: AbortSignal): Promise<Json> {
-      const text = (await send(url, undefined, signal)).toString('utf8');
+      const { answer, content } = await send(url, undefined, signal);
       try {
-        return parseJson(text);
+        return await parseJsonBytes(content, charsetOf(answer));
       } catch (error) {
         if (!(error instanceof Unreadable)) throw error;
-        throw new Fatal(`The ERP answered ${withoutQuery(url)} with ${error.message}`, {
-          code: 'erp_answer_unreadable',
-          hint: 'The address must answer with JSON; open it in a browser or with curl to see its answer.',
-        });
+        throw unreadable(url, error);
       }
     },
     async post(url: string, body: Json): Promise<void> {
@@ -64,12 +66,7 @@ async function openClient(headers: Readonly<Record<string, string>>): Promise<Go
   });
 }
 
-async function sendOnce(
-  client: Got,
-  url: string,
-  body: Json | undefined,
-  signal?: AbortSignal,
-): Promise<{ answer: PlainResponse; content: Buffer }> {
+async function sendOnce(client: Got, url: string, body: Json | undefined, signal?: AbortSignal): Promise<Received> {
   const stream = body === undefined ? client.stream(url, { signal }) : client.stream.post(url, { json: body, signal });
   let answer: PlainResponse | undefined;
   stream.once('response', (response: PlainResponse) => {
@@ -91,6 +88,26 @@ async function sendOnce(
   }
   if (answer === undefined) throw unreachable(url, undefined);
   return { answer, content: Buffer.concat(chunks) };
+}
+
+/** The encoding that the answer names; undefined if it names none that is known. */
+function charsetOf({ headers }: PlainResponse): Encoding | undefined {
+  const named = /charset=["']?([\w-]+)/i.exec(headers['content-type'] ?? '')?.[1]?.toLowerCase();
+  return ENCODINGS.find((encoding) => encoding === named);
+}
+
+/** The message of a wrong encoding contains a word of the answer. */
+function unreadable(url: string, error: Unreadable): Fatal {
+  const isText = !(error instanceof NotUtf8);
+  return new Fatal(
+    `The ERP answered ${withoutQuery(url)} with ${isText ? error.message : `a text that is not UTF-8 at byte ${error.byte}`}`,
+    {
+      code: 'erp_answer_unreadable',
+      hint: isText
+        ? 'The address must answer with JSON; open it in a browser or with curl to see its answer.'
+        : 'Make the address answer in UTF-8, or with its charset in Content-Type.',
+    },
+  );
 }
 
 /** The headers contain the feed's credentials, and a POST is not sent to a second address. */
