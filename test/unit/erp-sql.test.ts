@@ -30,6 +30,11 @@ describe('a statement of a feed', () => {
   it.each([
     ['  UPDATE o set a = 1', true],
     ['merge into o using d on 1 = 1', true],
+    ['-- note\nupdate o set a = 1', true],
+    ['/* call */ /**/ delete from o', true],
+    ['with x as (select 1 as a) update o set a = x.a from x', true],
+    ['with x as (select 1 as a) select taken(:external_code) from x', false],
+    ["with x as (select 'update' as a) call taken(:external_code)", false],
     ['call taken(:external_code)', false],
     ['begin update o set a = 1; end;', false],
     ['exec taken @code = :external_code', false],

@@ -37,4 +37,4 @@ export const separateCasts = (statement: string, bindings: Bindings): string =>
 
 /** Statements of which databases count the changed rows; a call of a procedure or a block has no such number. */
 export const countsRows = (statement: string): boolean =>
-  /^\s*(?:insert|update|delete|merge|replace)\b/i.test(statement);
+  /^\s*(?:with\b.*\b)?(?:insert|update|delete|merge|replace)\b/is.test(statement.replace(QUOTED, ' '));
