@@ -43,6 +43,7 @@ export function define(erp: Command): void {
         if (report.issues.length > 0) say(redact([`${show} cannot be sent:`, ...issueLines(report)].join('\n')));
       }
       if (!json) say('Nothing was sent.');
+      if (report.statements?.some(({ failure }) => failure !== undefined)) return EXIT.failed;
       if (report.rejected === 0) return EXIT.ok;
       return report.items > 0 ? EXIT.partial : EXIT.failed;
     }),
@@ -94,8 +95,12 @@ export function reportText(report: CheckReport): string {
   lines.push(`${kind}: ${items} can be sent, ${rejected} cannot.`);
   if (items + rejected === 0) lines.push('The source has no items at present.');
   if (issues.length > 0) lines.push('', ...issueLines(report));
-  for (const { statement, rows } of report.statements ?? [])
-    lines.push(`${statement}: would change ${rows ?? 'an unknown number of'} rows; rolled back.`);
+  for (const { statement, rows, failure } of report.statements ?? [])
+    lines.push(
+      failure === undefined
+        ? `${statement}: would change ${rows ?? 'an unknown number of'} rows; rolled back.`
+        : `${statement}: fails: ${failure}`,
+    );
   const suggested = Object.entries(mapping);
   if (suggested.length > 0)
     lines.push(

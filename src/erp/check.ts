@@ -22,6 +22,7 @@ import {
   type FoundHeader,
   invalidates,
   type SourceContext,
+  type TriedStatement,
 } from './source.ts';
 import { fileContext } from './sources/files.ts';
 import { type FeedSettings, openSource } from './sources.ts';
@@ -70,8 +71,8 @@ export interface CheckReport {
   issues: CheckIssue[];
   /** The columns that are probably meant, by path. */
   mapping: Record<string, string>;
-  /** Rows that each statement would change, if the statements were tried. */
-  statements?: { statement: string; rows: number | null }[] | undefined;
+  /** If the statements were tried. */
+  statements?: TriedStatement[] | undefined;
   /** As it would be sent; absent if none was asked for, or if it cannot be read. */
   item?: { data: JsonObject; options: JsonObject };
 }
@@ -169,7 +170,7 @@ async function tryStatements(settings: CheckRequest['settings'], context: Source
         planExternalCode: externalCode,
         planPeriodStart: periodStart,
         pointExternalCode: typeof code === 'string' ? code : '',
-        status: 'C',
+        status: 'E',
         executedAt: isoInstant(context.clock.now()),
         reason: null,
         pictures: [],

@@ -158,14 +158,22 @@ export interface ErpSource {
   /** Reports the outcomes of stops; the latest for each stop of a plan counts. Throws as `acknowledge` does. */
   returnExecutions(stops: readonly StopOutcome[]): Promise<void>;
   /**
-   * Only if the ERP is notified by statements: runs each in a transaction that is rolled back. Resolves to the number of rows
-   * that it would change, null if the database does not count them.
+   * Only if the ERP is notified by statements: runs each in a transaction that is rolled back. Throws if they cannot be
+   * tried, or might have left a trace.
    */
-  tryStatements?(outcome: ItemOutcome, stop: StopOutcome): Promise<{ statement: string; rows: number | null }[]>;
+  tryStatements?(outcome: ItemOutcome, stop: StopOutcome): Promise<TriedStatement[]>;
   /** For doctor: one sentence about the state of the source, or an error with a hint: `Skippable` if items can be read. */
   check(): Promise<string>;
   /** Idempotent; safe before first use. */
   close(): Promise<void>;
+}
+
+export interface TriedStatement {
+  statement: string;
+  /** Rows that it would change; null if the database does not count them. */
+  rows: number | null;
+  /** Why it fails, and what to try. */
+  failure?: string;
 }
 
 /** The files that were taken. A file stays in the drop folder until all its items are final. */

@@ -115,14 +115,26 @@ describe('erp check', () => {
       const plan = Object.entries(paths).map(
         ([name, column]) => `plan.${name.replace(/^code/, 'external_code')}: ${column}`,
       );
-      writeFileSync(
-        join(place.dir, 'config', 'roadbook.yaml'),
-        `erp: { route_plans: { source: sql, client: sqlite3, connection: { filename: erp.db },
+      const tryStatements = (column: string) => {
+        writeFileSync(
+          join(place.dir, 'config', 'roadbook.yaml'),
+          `erp: { route_plans: { source: sql, client: sqlite3, connection: { filename: erp.db },
           query: "select trip, ${cells} from stop group by trip", mapping: { ${plan.join(', ')}, point.name: n, point.address: a },
-          acknowledge: "update stop set state = :state where trip = :external_code" } }\n`,
-      );
-      const { code, stdout } = await place.runHere(['erp', 'check', '--try-statements']);
+          acknowledge: "update stop set ${column} = :state where trip = :external_code",
+          return: "update stop set state = :status where trip = :plan_external_code and :status in ('P', 'E', 'D')" } }\n`,
+        );
+        return place.runHere(['erp', 'check', '--try-statements']);
+      };
+      const { code, stdout } = await tryStatements('state');
       expect([code, stdout]).toEqual([0, expect.stringContaining('acknowledge: would change 2 rows; rolled back.')]);
+      const failed = await tryStatements('nowhere');
+      expect(failed.code).toBe(1);
+      for (const words of [
+        'route_plans: 2 can be sent, 0 cannot.',
+        /acknowledge: fails: The ERP's database .* \(acknowledge, SQLITE_ERROR\)\. \w+/,
+        'return: would change 2 rows; rolled back.',
+      ])
+        expect(failed.stdout).toMatch(words);
       expect(await erp('stop').whereNotNull('state')).toEqual([]);
     } finally {
       await erp.destroy();

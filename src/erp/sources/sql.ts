@@ -8,7 +8,14 @@ import type { Reading } from '../items/item.ts';
 import { type Mapping, prepareMapping } from '../rows/mapping.ts';
 import { type ReaderContext, readTable, type TableRow } from '../rows/row-reader.ts';
 import type { FeedFormats } from '../rows/written-values.ts';
-import { type ErpSource, type ItemOutcome, NotifiedInPart, type SourceContext, type StopOutcome } from '../source.ts';
+import {
+  type ErpSource,
+  type ItemOutcome,
+  NotifiedInPart,
+  type SourceContext,
+  type StopOutcome,
+  type TriedStatement,
+} from '../source.ts';
 import type { SqlResult } from '../sql/client.ts';
 import { type Database, type DatabaseSettings, openDatabase, type Session } from '../sql/database.ts';
 import { isDeadlock, isTableMissing, sqlFailure } from '../sql/failure.ts';
@@ -153,7 +160,7 @@ async function tryEach(
   database: Database,
   settings: SqlSettings,
   bindings: Readonly<Record<'acknowledge' | 'return', Bindings>>,
-): Promise<{ statement: string; rows: number | null }[]> {
+): Promise<TriedStatement[]> {
   const trial = TRIALS[settings.client];
   if (trial === undefined) throw unsafeTrial(`with the client ${settings.client}`);
   if (trial.keeping !== undefined) {
@@ -163,7 +170,7 @@ async function tryEach(
     const isPlain = [settings.acknowledge, settings.return].every((each = 'update') => countsRows(each));
     if (!isPlain) throw unsafeTrial('unless they are insert, update or delete');
   }
-  const tried: { statement: string; rows: number | null }[] = [];
+  const tried: TriedStatement[] = [];
   for (const setting of ['acknowledge', 'return'] as const) {
     const statement = settings[setting];
     if (statement === undefined) continue;
@@ -173,7 +180,9 @@ async function tryEach(
       tried.push({ statement: setting, rows: (await session.run(statement, bindings[setting])) ?? null });
       if (trial.keeping !== undefined && (await leavesTraces(session))) throw tracesLeft(setting);
     } catch (error) {
-      throw error instanceof Fatal ? error : sqlFailure(error, setting);
+      if (error instanceof Fatal) throw error;
+      const { message, hint } = sqlFailure(error, setting);
+      tried.push({ statement: setting, rows: null, failure: `${message}. ${hint}` });
     } finally {
       // The end of the connection rolls back too.
       await session.run('rollback', {}).catch(() => undefined);
@@ -268,8 +277,8 @@ function outcomeBindings(outcome: ItemOutcome): Bindings {
 const stopBindings = (stop: StopOutcome): Bindings => ({ ...returnedStop(stop), pictures: stop.pictures.join(' ') });
 
 function checkReading(reading: Reading): string {
-  if ('item' in reading) return 'The query of the ERP works, and its rows can be read.';
-  throw new Fatal(`The query of the ERP works, but its rows cannot be read: ${reading.readError.reason}`, {
+  if ('item' in reading) return 'The query of the ERP works, and its first item can be read.';
+  throw new Fatal(`The query of the ERP works, but its first rows cannot be read: ${reading.readError.reason}`, {
     code: 'erp_rows_unreadable',
     hint: 'Use canonical paths as column names, or map the columns; docs/reference/erp-feeds.md shows both.',
   });
