@@ -264,7 +264,7 @@ describe('files as spreadsheets write them', () => {
 
   test.each([
     ['a.json', '[{"TRIP": 1}, {"TRIP": 2}]', 'has none of the mapped columns (VIAGEM, DATA,'],
-    ['a.csv', semicolons([...header, 'OBS'], ['', '', '', '', '', '', '', 'x']), '1 rows have content, but none'],
+    ['a.csv', semicolons([...header, 'OBS'], ['', '', '', '', '', '', '', 'x']), 'has content, but no row has a value'],
   ])('%s without a value in any mapped column never ends without an error', async (name, content, words) => {
     const readings = await read(name, content);
     expect(readings[0]).toMatchObject({ reason: expect.stringContaining(words) });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { readCell } from '../../src/erp/rows/cell-values.ts';
 import { sqlFailure } from '../../src/erp/sql/failure.ts';
 import { mssqlCell } from '../../src/erp/sql/mssql.ts';
-import { sessionZone } from '../../src/erp/sql/mysql.ts';
+import { sessionZone, timestampCell } from '../../src/erp/sql/mysql.ts';
 import { numberCell, wallClock } from '../../src/erp/sql/oracle.ts';
 import { countsRows, separateCasts, unknownBindings } from '../../src/erp/sql/statements.ts';
 import { rejection } from './config-declarations.ts';
@@ -118,6 +118,14 @@ describe('a value of a driver', () => {
     [{ name: 'SYSTEM', system: 'CET', minutes: '60' }, undefined],
   ])('of MySQL, a TIMESTAMP, is read in the zone of the session: %o', (session, zone) => {
     expect(sessionZone(session, 'America/Sao_Paulo')).toBe(zone);
+  });
+
+  it.each([
+    ['0000-00-00 00:00:00', 'UTC', /is no time/],
+    ['2026-11-01 01:30:00', 'America/New_York', /clocks of the database repeat/],
+    ['2026-11-18 08:00:00', undefined, /zone of the database session is not known/],
+  ])('of MySQL, the TIMESTAMP %s in the zone %s, cannot be read', (text, zone, issue) => {
+    expect(readCell('moment', timestampCell(text, zone))).toEqual({ issue: expect.stringMatching(issue) });
   });
 });
 

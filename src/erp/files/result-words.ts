@@ -119,8 +119,8 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
     'tem conteúdo, mas nenhum valor em coluna que é lida ($1); corrija o mapeamento',
   ],
   [
-    /(\d{1,9}) rows have content, but none has a value in a column that is read; correct the mapping/,
-    '$1 linhas têm conteúdo, mas nenhuma tem valor em coluna que é lida; corrija o mapeamento',
+    /has content, but no row has a value in a column that is read; correct the mapping/,
+    'tem conteúdo, mas nenhuma linha tem valor em coluna que é lida; corrija o mapeamento',
   ],
   [
     /a column has no name in the header; name it or remove it/,

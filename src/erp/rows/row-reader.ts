@@ -141,16 +141,16 @@ export function columnNames({ reads }: Pick<FoundHeader, 'reads'>): (path: strin
 function flatReader(name: string, context: ReaderContext) {
   const fold = context.kind === 'route_plans' ? planReader(context) : itemReader(context);
   let hasRows = false;
-  let skipped = 0;
+  let hasOthers = false;
   return {
     push(row: FlatRow, cells: Cells): Reading[] {
       if (!isSkipped(row)) hasRows = true;
-      else if (!Object.values(cells).every(isEmptyCell)) skipped += 1;
+      else hasOthers ||= !Object.values(cells).every(isEmptyCell);
       return fold.push(row);
     },
     end(): Reading[] {
-      const reason = `${skipped} rows have content, but none has a value in a column that is read; correct the mapping`;
-      return hasRows || skipped === 0 ? fold.end() : [{ readError: { origin: name, reason } }];
+      const reason = 'has content, but no row has a value in a column that is read; correct the mapping';
+      return hasRows || !hasOthers ? fold.end() : [{ readError: { origin: name, reason } }];
     },
   };
 }

@@ -23,6 +23,7 @@ const SESSION_ZONE = `select @@session.time_zone as name, @@system_time_zone as 
 const DATABASE_COLLATION = 'select @@character_set_database as charset, @@collation_database as collation';
 
 const UNKNOWN_ZONE = 'is a TIMESTAMP, and the zone of the database session is not known; set its time_zone';
+const NO_TIME = 'is a TIMESTAMP that is no time, such as 0000-00-00; select null in its place';
 const REPEATED =
   'is a TIMESTAMP in an hour that the clocks of the database repeat; set time_zone of its session to an offset';
 
@@ -104,11 +105,13 @@ export function sessionZone({ name, system, minutes }: SessionZone, configured: 
 function readerOf(type: number, zone: string | undefined): ((cell: Cell) => unknown) | undefined {
   if (type === BIT) return (cell) => (Buffer.isBuffer(cell) ? Number(BigInt(`0x${cell.toString('hex')}`)) : cell);
   if (type === DECIMAL) return (cell) => (typeof cell === 'string' ? databaseNumber(cell) : cell);
-  if (type !== TIMESTAMP) return undefined;
-  return (cell) => {
-    if (typeof cell !== 'string') return cell;
-    const moment = zone === undefined ? undefined : zonedMoment(cell, zone);
-    if (zone === undefined || moment === undefined) return unreadableCell(UNKNOWN_ZONE, cell);
-    return isRepeated(cell, zone) ? unreadableCell(REPEATED, cell) : moment;
-  };
+  return type === TIMESTAMP ? (cell) => (typeof cell === 'string' ? timestampCell(cell, zone) : cell) : undefined;
+}
+
+/** `zone` is that of the session, undefined if it is not known. */
+export function timestampCell(text: string, zone: string | undefined): unknown {
+  if (zone === undefined) return unreadableCell(UNKNOWN_ZONE, text);
+  const moment = zonedMoment(text, zone);
+  if (moment === undefined) return unreadableCell(NO_TIME, text);
+  return isRepeated(text, zone) ? unreadableCell(REPEATED, text) : moment;
 }
