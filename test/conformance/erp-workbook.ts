@@ -1,7 +1,16 @@
-// A minimal XLSX workbook for tests: one sheet, texts, numbers, dates, errors and merged cells.
+// A minimal XLSX workbook for tests: one sheet, texts, numbers, dates, errors, formulas and merged cells.
 import { crc32, deflateRawSync } from 'node:zlib';
 
-export type Cell = string | number | boolean | Date | { error: string } | null;
+/** A date shows its time, unless it is in a format of its own. A formula has a result or none. */
+export type Cell =
+  | string
+  | number
+  | boolean
+  | Date
+  | { date: Date; format: 'date' | 'own date' | 'own date-time' }
+  | { error: string }
+  | { formula: string; type?: 'str'; result?: string }
+  | null;
 
 const DAY_MS = 86_400_000;
 const EXCEL_EPOCH = Date.UTC(1899, 11, 30);
@@ -29,7 +38,7 @@ export function workbookOf(sheet: string): Buffer {
     '_rels/.rels': `<Relationships xmlns="${packaged}/relationships"><Relationship Id="rId1" Type="${office}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
     'xl/workbook.xml': `<workbook xmlns="${main}" xmlns:r="${office}"><sheets><sheet name="Plans" sheetId="1" r:id="rId1"/></sheets></workbook>`,
     'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${packaged}/relationships"><Relationship Id="rId1" Type="${office}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="${office}/styles" Target="styles.xml"/></Relationships>`,
-    'xl/styles.xml': `<styleSheet xmlns="${main}"><cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="22" applyNumberFormat="1"/></cellXfs></styleSheet>`,
+    'xl/styles.xml': `<styleSheet xmlns="${main}"><numFmts count="2"><numFmt numFmtId="164" formatCode="[$-416]d&quot; de &quot;mmmm\\ yyyy;@"/><numFmt numFmtId="165" formatCode="dd/mm/yyyy\\ hh:mm"/></numFmts><cellStyleXfs count="1"><xf numFmtId="0"/></cellStyleXfs><cellXfs count="5"><xf numFmtId="0"/><xf numFmtId="22" applyNumberFormat="1"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>`,
     'xl/worksheets/sheet1.xml': `<worksheet xmlns="${main}">${sheet}</worksheet>`,
   });
 }
@@ -37,11 +46,23 @@ export function workbookOf(sheet: string): Buffer {
 const column = (index: number): string =>
   (index < 26 ? '' : String.fromCharCode(64 + Math.floor(index / 26))) + String.fromCharCode(65 + (index % 26));
 
+/** By number of style. */
+const DATE_FORMATS = ['date-time', 'date', 'own date', 'own date-time'];
+
+const dateXml = (date: Date, ref: string, format = 'date-time'): string =>
+  `<c r="${ref}" s="${1 + DATE_FORMATS.indexOf(format)}"><v>${(date.getTime() - EXCEL_EPOCH) / DAY_MS}</v></c>`;
+
 function cellXml(cell: Cell, ref: string): string {
   if (cell === null) return '';
-  if (cell instanceof Date) return `<c r="${ref}" s="1"><v>${(cell.getTime() - EXCEL_EPOCH) / DAY_MS}</v></c>`;
+  if (cell instanceof Date) return dateXml(cell, ref);
   if (typeof cell === 'number') return `<c r="${ref}"><v>${cell}</v></c>`;
   if (typeof cell === 'boolean') return `<c r="${ref}" t="b"><v>${cell ? 1 : 0}</v></c>`;
+  if (typeof cell === 'object' && 'date' in cell) return dateXml(cell.date, ref, cell.format);
+  if (typeof cell === 'object' && 'formula' in cell) {
+    const { formula, type, result } = cell;
+    const value = result === undefined ? '' : `<v>${result}</v>`;
+    return `<c r="${ref}"${type === undefined ? '' : ` t="${type}"`}><f>${formula}</f>${value}</c>`;
+  }
   if (typeof cell === 'object') return `<c r="${ref}" t="e"><f>1/0</f><v>${cell.error}</v></c>`;
   const text = cell.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   return `<c r="${ref}" t="inlineStr"><is><t>${text}</t></is></c>`;

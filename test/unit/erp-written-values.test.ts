@@ -5,12 +5,15 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/core/glossary.ts';
 import { FEED_KINDS } from '../../src/erp/feed-kinds.ts';
 import { reasonIn } from '../../src/erp/files/result-words.ts';
+import { xlsxTable } from '../../src/erp/formats/xlsx-table.ts';
 import { DATA_FIELDS, FLAT_COLUMNS } from '../../src/erp/items/fields.ts';
 import { validateItem } from '../../src/erp/items/schemas.ts';
 import { readCell } from '../../src/erp/rows/cell-values.ts';
 import { labelledPaths, labelOf, suggestedPath } from '../../src/erp/rows/column-names.ts';
 import { columnMatcher } from '../../src/erp/rows/flat-columns.ts';
 import { prepareMapping } from '../../src/erp/rows/mapping.ts';
+import type { TableRow } from '../../src/erp/rows/row-reader.ts';
+import { type Cell, workbook } from '../conformance/erp-workbook.ts';
 
 describe('a date-time', () => {
   test.each([
@@ -98,6 +101,47 @@ test.each(['46344.33', '46344,3333', '46344 08:00', '2026-11-18T00:00:00 0.3333'
     expect(readCell('moment', text)).toEqual({ issue: expect.stringContaining('format the column as a date') });
   },
 );
+
+describe('a cell of a workbook', () => {
+  const midnight = new Date('2026-05-18T00:00:00Z');
+  const morning = new Date('2026-05-18T08:00:00Z');
+  const noTime = { issue: expect.stringContaining('"2026-05-18" has no time of day') };
+  const noResult = { issue: expect.stringContaining('is a formula that was saved without its result') };
+
+  test.each<[string, Cell, object]>([
+    ['that shows a date alone', { date: midnight, format: 'date' }, noTime],
+    ['that shows a date alone in a format of its own', { date: midnight, format: 'own date' }, noTime],
+    ['that shows midnight', midnight, { value: '2026-05-18T00:00:00' }],
+    [
+      'that shows midnight in a format of its own',
+      { date: midnight, format: 'own date-time' },
+      { value: '2026-05-18T00:00:00' },
+    ],
+    ['that shows a date and has a time', { date: morning, format: 'date' }, { value: '2026-05-18T08:00:00' }],
+    ['with a formula without a result', { formula: 'A1+1' }, noResult],
+    ['with a formula whose result was left empty', { formula: 'A1+1', result: '' }, noResult],
+  ])('%s', async (_what, cell, reading) => {
+    const { rows } = await xlsxTable(
+      workbook([
+        ['A', 'B'],
+        [cell, 46160],
+      ]),
+    );
+    const [row] = [...(rows as Iterable<TableRow>)];
+    expect(readCell('moment', row?.cells.A)).toEqual(reading);
+    expect(row?.cells.B).toBe(46160);
+  });
+
+  test('with a formula whose result is an empty text is empty', async () => {
+    const { rows } = await xlsxTable(
+      workbook([
+        ['A', 'B'],
+        [{ formula: '""', type: 'str', result: '' }, 1],
+      ]),
+    );
+    expect([...(rows as Iterable<TableRow>)]).toMatchObject([{ cells: { A: null, B: 1 } }]);
+  });
+});
 
 test('an error in one of the joined columns is the error of all', () => {
   const mapping = prepareMapping('route_plans', { 'point.address': { columns: ['RUA', 'NUM'] } });

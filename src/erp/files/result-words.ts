@@ -30,6 +30,10 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
     'é um erro da planilha; corrija a fórmula ou a largura da coluna',
   ],
   [
+    /is a formula that was saved without its result; open the file in a spreadsheet program and save it/,
+    'é uma fórmula que foi salva sem o resultado; abra o arquivo num programa de planilhas e salve',
+  ],
+  [
     /has lost digits in the spreadsheet; format the column as text and write the number again/,
     'perdeu dígitos na planilha; formate a coluna como texto e escreva o número de novo',
   ],

@@ -6,6 +6,7 @@ import type { Table, TableRow } from '../rows/row-reader.ts';
 import { cellsOf } from './csv-table.ts';
 import { HEADER_ROWS, type HeaderRule, headerIndex, headerNames, noHeader } from './header-row.ts';
 import { Unreadable } from './text-decoding.ts';
+import { withTextCells } from './workbook-cells.ts';
 
 export interface XlsxOptions {
   header?: HeaderRule;
@@ -24,12 +25,8 @@ export async function xlsxTable(bytes: Buffer, { header: rule = {}, sheet = 1 }:
 const sheetName = (sheet: string | number): string =>
   typeof sheet === 'string' ? `sheet "${sheet}"` : sheet === 1 ? 'first sheet' : `sheet ${sheet}`;
 
-/** Limit for all unpacked parts of a workbook, in bytes; about two million cells. */
-const LARGEST_UNPACKED = 64 * 1024 * 1024;
-
 async function readRows(given: Buffer, sheet: string | number): Promise<unknown[][]> {
-  await checkUnpackedSize(given);
-  const bytes = await withErrorTexts(given);
+  const bytes = await withTextCells(given);
   // Not the version for Node: it unpacks as it streams, and hangs forever on some damaged archives. Loaded on first use:
   // few feeds have workbooks.
   const { readSheet, SheetNotFoundError } = await import('read-excel-file/universal');
@@ -43,46 +40,6 @@ async function readRows(given: Buffer, sheet: string | number): Promise<unknown[
     const { code, name } = error as { code?: unknown; name?: unknown };
     const detail = typeof code === 'string' ? code : String(name);
     throw new Unreadable(`is not a readable XLSX workbook (${detail}); save it again as .xlsx`);
-  }
-}
-
-/** Checks the sizes in the archive's directory before unpacking: a few kilobytes may unpack to gigabytes of spaces. */
-async function checkUnpackedSize(bytes: Buffer): Promise<void> {
-  // The workbook reader unpacks every part, pictures too, with this package. It allocates the listed size, so a part cannot
-  // exceed it.
-  const { unzipSync } = await import('fflate');
-  let unpacked = 0;
-  const count = ({ originalSize }: { originalSize: number }): boolean => {
-    unpacked += originalSize;
-    return false;
-  };
-  try {
-    unzipSync(bytes, { filter: count });
-  } catch {
-    return; // Not an archive: the workbook reader reports the reason.
-  }
-  if (unpacked > LARGEST_UNPACKED) throw new Unreadable('unpacks to more than 64 MB; split it, or write it as CSV');
-}
-
-/** A cell with the error of a formula. */
-const ERROR_CELL = /(<(?:\w{1,9}:)?c\s[^<>]*?\bt=)(?:"e"|'e')/g;
-
-/** The workbook with errors of formulas as texts: the workbook reader would read them as empty cells. */
-async function withErrorTexts(bytes: Buffer): Promise<Uint8Array> {
-  const { unzipSync, zipSync } = await import('fflate');
-  const isText = ({ name }: { name: string }): boolean => /\.xml(?:\.rels)?$/.test(name);
-  let hasErrors = false;
-  try {
-    const parts = unzipSync(bytes, { filter: isText });
-    for (const [name, part] of Object.entries(parts)) {
-      const xml = Buffer.from(part.buffer, part.byteOffset, part.length);
-      if (!xml.includes('t="e"') && !xml.includes("t='e'")) continue;
-      hasErrors = true;
-      parts[name] = Buffer.from(xml.toString('latin1').replace(ERROR_CELL, '$1"str"'), 'latin1');
-    }
-    return hasErrors ? zipSync(parts, { level: 0 }) : bytes;
-  } catch {
-    return bytes; // The workbook reader reports the reason.
   }
 }
 

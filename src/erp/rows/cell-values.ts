@@ -31,9 +31,12 @@ export const cellText = (cell: unknown): string => scalarText(cell instanceof Kn
 const SPREADSHEET_ERROR =
   /^(?:#(?:N\/[AD]|DIV\/0!|REF!|VALUE!|VALOR!|NAME\?|NOME\?|N[UÚ]M!|NULL!|NULO!|SPILL!|DESPEJAR!|C[AÁ]LC!)|#{2,}|Erro?:5\d\d)$/i;
 
+/** Stands for the result of a formula that was saved without it. */
+export const NO_RESULT = '#NO RESULT';
+
 /** Whether the cell is an error of a spreadsheet instead of a value. */
 export const isSpreadsheetError = (cell: unknown): cell is string =>
-  typeof cell === 'string' && SPREADSHEET_ERROR.test(cell.trim());
+  typeof cell === 'string' && (cell === NO_RESULT || SPREADSHEET_ERROR.test(cell.trim()));
 
 /** A long number as a spreadsheet shows it in a narrow column. Different codes look the same then. */
 const SHORTENED = /^-?\d(?:[,.]\d+)?E\+\d\d+$/i;
@@ -86,6 +89,10 @@ export function readCell(type: FieldType, cell: unknown, formats: ValueFormats =
     return cell.issue === undefined
       ? readCell(type, cell.text, { ...formats, decimal: undefined }, path)
       : { issue: cell.issue };
+  if (cell === NO_RESULT)
+    return {
+      issue: 'is a formula that was saved without its result; open the file in a spreadsheet program and save it',
+    };
   if (isSpreadsheetError(cell))
     return { issue: `"${cell.trim()}" is an error of the spreadsheet; correct the formula or the width of the column` };
   if (typeof cell === 'object') return { issue: 'is not a single value' };
