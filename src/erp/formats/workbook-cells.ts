@@ -58,7 +58,7 @@ const FORMULA_CELL =
 
 /** A program that does not calculate saves a formula without its result. The result of a text formula may be empty. */
 const withoutResult = (cell: string, prefix: string, attributes: string, formula: string, empty?: string): string =>
-  empty !== undefined && attributeOf(attributes, 't') === 'str'
+  empty !== undefined && attributeOf(attributes, TYPE) === 'str'
     ? cell
     : textCell(prefix, attributes, formula, NO_RESULT);
 
@@ -71,8 +71,8 @@ const withDays = (xml: string, dayStyles: ReadonlySet<string>, firstDay: number)
   dayStyles.size === 0
     ? xml
     : xml.replace(WHOLE_CELL, (cell, prefix: string, attributes: string, formula: string | undefined, days: string) => {
-        const isNumber = (attributeOf(attributes, 't') ?? 'n') === 'n';
-        if (!isNumber || !dayStyles.has(attributeOf(attributes, 's') ?? '')) return cell;
+        const isNumber = ['', 'n'].includes(attributeOf(attributes, TYPE));
+        if (!isNumber || !dayStyles.has(attributeOf(attributes, STYLE))) return cell;
         const day = new Date(firstDay + Number(days) * DAY_MS).toISOString().slice(0, 10);
         return textCell(prefix, attributes, formula ?? '', day);
       });
@@ -81,10 +81,16 @@ const withDays = (xml: string, dayStyles: ReadonlySet<string>, firstDay: number)
 const textCell = (prefix: string, attributes: string, formula: string, text: string): string =>
   `<${prefix}c${attributes.replace(/\st=(?:"\w*"|'\w*')/, '')} t="str">${formula}<${prefix}v>${text}</${prefix}v>`;
 
-const attributeOf = (attributes: string, name: string): string | undefined =>
-  [...attributes.matchAll(/\s([\w:]{1,30})=(?:"([^"]{0,999})"|'([^']{0,999})')/g)]
-    .map(([, found, double, single]) => (found === name ? (double ?? single) : undefined))
-    .find((value) => value !== undefined);
+/** Attributes of cells, styles and formats. */
+const TYPE = /\st=["'](\w+)/;
+const STYLE = /\ss=["'](\d+)/;
+const FORMAT = /\snumFmtId=["'](\d+)/;
+const FORMAT_CODE = /\sformatCode=(?:"([^"]*)|'([^']*))/;
+
+const attributeOf = (attributes: string, pattern: RegExp): string => {
+  const [, double, single] = pattern.exec(attributes) ?? [];
+  return double ?? single ?? '';
+};
 
 /** Formats of Excel itself that show a date without a time. */
 const DAY_FORMATS = ['14', '15', '16', '17'];
@@ -93,13 +99,11 @@ const DAY_FORMATS = ['14', '15', '16', '17'];
 function dayStylesIn(styles: string): Set<string> {
   const formats = new Set(DAY_FORMATS);
   for (const [, attributes = ''] of styles.matchAll(/<(?:\w{1,9}:)?numFmt(\s[^<>]*)>/g))
-    if (showsDay(attributeOf(attributes, 'formatCode') ?? '')) formats.add(attributeOf(attributes, 'numFmtId') ?? '');
+    if (showsDay(attributeOf(attributes, FORMAT_CODE))) formats.add(attributeOf(attributes, FORMAT));
   const cellStyles = styles.slice(styles.indexOf('cellXfs'), styles.lastIndexOf('cellXfs'));
   const used = [...cellStyles.matchAll(/<(?:\w{1,9}:)?xf(\s[^<>]*)>/g)];
   return new Set(
-    used.flatMap(([, attributes = ''], i) =>
-      formats.has(attributeOf(attributes, 'numFmtId') ?? '') ? [String(i)] : [],
-    ),
+    used.flatMap(([, attributes = ''], i) => (formats.has(attributeOf(attributes, FORMAT)) ? [String(i)] : [])),
   );
 }
 
