@@ -5,6 +5,7 @@ import promises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { checkErp } from '../../src/erp/check.ts';
 import { removeExpired } from '../../src/erp/files/finish.ts';
 import type { ErpSource, TakenFile } from '../../src/erp/source.ts';
 import {
@@ -25,7 +26,7 @@ import {
   taken,
   useDropFolder,
 } from './drop-folder.ts';
-import { csvText, PLAN_START, type Row, stopOutcome } from './erp-benches.ts';
+import { contextFor, csvText, PLAN_START, type Row, stopOutcome } from './erp-benches.ts';
 
 useDropFolder();
 
@@ -122,6 +123,21 @@ describe('a dropped file', () => {
     utimesSync(join(folder, 'a.json'), mtimeMs / 1_000, mtimeMs / 1_000);
     taken.set('a.json', { ...takenFile('a.json'), mtimeMs });
     expect(await contentOf(source, 'a.json')).toMatchObject({ items: [{ externalCode: 'P1' }] });
+  });
+
+  test('with a name that leaves no room for its result is reported, and holds up no other', async () => {
+    const name = `${'ç'.repeat(99)}.csv`;
+    drop(name, '');
+    dropPlans('a.json', 'P1');
+    const source = open();
+    await expect(take(source)).rejects.toMatchObject({ code: 'erp_name_too_long' });
+    await finish(source, outcome('P1'));
+    expect([inFolder(), filesIn('done')]).toEqual([[name], ['a.json']]);
+    expect(await source.check()).toContain('too long: ççç');
+    const settings = { source: 'files', folder, settleMs: 0, keepFilesMs: 0, mapping: {} } as const;
+    expect(await checkErp({ settings, context: contextFor(clock) })).toMatchObject({
+      issues: [{ origin: name, reason: expect.stringContaining('has a name of more than 200 bytes') }],
+    });
   });
 
   test('with no readable item goes to failed/, an empty list to done/', async () => {

@@ -20,6 +20,7 @@ export interface StableFile extends FileIdentity {
 
 /** Leaves room in the 255 bytes of a file name for the time and the extensions of a finished, result or temporary file. */
 const LONGEST_NAME_BYTES = 200;
+export const NAME_TOO_LONG = `has a name of more than ${LONGEST_NAME_BYTES} bytes; shorten it`;
 
 interface SeenFile extends StableFile {
   /** When this content was first seen, on the monotonic clock. */
@@ -65,20 +66,23 @@ const names = new Intl.Collator('en', { numeric: true });
 const byAge = (a: StableFile, b: StableFile): number => a.mtimeMs - b.mtimeMs || names.compare(a.name, b.name);
 
 /** Regular files of a known format, except hidden files and the lock files of office programs. */
-export async function dropNames(folder: string): Promise<string[]> {
+export const dropNames = async (folder: string): Promise<string[]> =>
+  (await namesLike(folder, isDropName)).filter((name) => !isTooLong(name));
+
+/** Files that would be read under a shorter name. */
+export const longNames = async (folder: string): Promise<string[]> =>
+  (await namesLike(folder, isDropName)).filter(isTooLong);
+
+async function namesLike(folder: string, isLike: (name: string) => boolean): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
-  return entries.filter((entry) => entry.isFile() && isDropName(entry.name)).map(({ name }) => name);
+  return entries.filter((entry) => entry.isFile() && isLike(entry.name)).map(({ name }) => name);
 }
 
 /** Files that a person may have dropped by mistake: spreadsheets and tables in another format. */
-export async function unreadNames(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
-  return entries.filter((entry) => entry.isFile() && OTHER_FORMAT.test(entry.name)).map(({ name }) => name);
-}
-
-const OTHER_FORMAT = /^[^.~].*\.(?:xls|xlsm|xlsb|ods|txt|tsv|xml|zip)$/i;
+export const unreadNames = (folder: string): Promise<string[]> =>
+  namesLike(folder, (name) => /^[^.~].*\.(?:xls|xlsm|xlsb|ods|txt|tsv|xml|zip)$/i.test(name));
 
 const isDropName = (name: string): boolean =>
-  FORMATS.includes(extname(name).toLowerCase()) &&
-  !/^(?:\.|~\$)/.test(name) &&
-  Buffer.byteLength(name) <= LONGEST_NAME_BYTES;
+  FORMATS.includes(extname(name).toLowerCase()) && !/^(?:\.|~\$)/.test(name);
+
+const isTooLong = (name: string): boolean => Buffer.byteLength(name) > LONGEST_NAME_BYTES;

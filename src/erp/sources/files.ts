@@ -4,7 +4,7 @@
 import { access, constants, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
-import { Fatal, Retriable } from '../../core/errors.ts';
+import { Fatal, Retriable, Skippable } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { inBatches } from '../batches.ts';
@@ -15,6 +15,8 @@ import {
   dropNames,
   type FileIdentity,
   isSameContent,
+  longNames,
+  NAME_TOO_LONG,
   type StableFile,
   unreadNames,
 } from '../files/drop-folder.ts';
@@ -92,6 +94,7 @@ export function openFiles(settings: FilesSettings, context: SourceContext): ErpS
             failures.push(thrown);
           }
         }
+        for (const name of await longNames(folder)) failures.push(nameTooLong(name));
         if (failures.length > 0) throw failures[0];
       } catch (thrown) {
         throw folderFailure(thrown, folder);
@@ -220,8 +223,16 @@ async function checkFolder(folder: string): Promise<string> {
   const waiting = (await dropNames(folder)).length;
   const others = await unreadNames(folder);
   const unread = others.length === 0 ? '' : ` These are not read; save them as .xlsx or .csv: ${others.join(', ')}.`;
-  return `The drop folder ${folder} is readable and writable; it contains ${waiting} files.${unread}`;
+  const long = await longNames(folder);
+  const unnamed = long.length === 0 ? '' : ` These are not read, their names are too long: ${long.join(', ')}.`;
+  return `The drop folder ${folder} is readable and writable; it contains ${waiting} files.${unread}${unnamed}`;
 }
+
+const nameTooLong = (name: string): Skippable =>
+  new Skippable(`A dropped file ${NAME_TOO_LONG}: ${name.slice(0, 40)}…`, {
+    code: 'erp_name_too_long',
+    hint: 'The other files of the folder are read.',
+  });
 
 /** Converts a file system error into one with a readable message and a hint; any other error stays unchanged. */
 function folderFailure(thrown: unknown, folder: string): unknown {

@@ -34,7 +34,10 @@ export const ptErrors = {
   entry_changed: ['Uma pessoa mudou um item enquanto o ERP o oferecia.', PASSING],
   erp_answer_refused: ['O ERP recusou a consulta.', 'Confira o endereço da fonte.'],
   erp_answer_too_large: ['A resposta do ERP é grande demais.', 'Faça o endereço devolver somente registros novos.'],
-  erp_answer_unreadable: ['A resposta do ERP não é JSON.', 'Abra o endereço da fonte em um navegador para vê-la.'],
+  erp_answer_unreadable: [
+    'A resposta do ERP não é JSON, ou não está em UTF-8.',
+    'Abra o endereço da fonte em um navegador para vê-la.',
+  ],
   erp_client_unknown: ['O tipo de banco de dados da fonte não existe.', 'Corrija client da fonte.'],
   erp_database_missing: ['O banco de dados do ERP não existe ou não abre.', 'Confira o nome na conexão da fonte.'],
   erp_driver_missing: [
@@ -45,6 +48,7 @@ export const ptErrors = {
   erp_folder_unusable: ['A pasta de entrada não pode ser usada.', 'Confira a pasta, o disco e as permissões.'],
   erp_login_refused: ['O ERP recusou o usuário ou a senha.', 'Confira as credenciais da fonte.'],
   erp_mapping_wrong: ['O mapeamento da fonte não pode ser usado.', 'npx roadbook erp check sugere um.'],
+  erp_name_too_long: ['O nome de um arquivo na pasta de entrada é longo demais.', 'Dê um nome mais curto ao arquivo.'],
   erp_nothing_changed: [
     'O comando da fonte não encontrou a linha do ERP, que por isso não sabe o resultado.',
     'Corrija a condição do comando acknowledge ou return.',
