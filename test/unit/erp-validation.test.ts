@@ -4,6 +4,7 @@ import type { JsonObject } from '../../src/core/glossary.ts';
 import type { FeedKind } from '../../src/erp/feed-kinds.ts';
 import { itemOf } from '../../src/erp/items/item.ts';
 import { validateItem } from '../../src/erp/items/schemas.ts';
+import type { ErpItem } from '../../src/erp/source.ts';
 
 const ZONE = 'America/Sao_Paulo';
 
@@ -246,6 +247,27 @@ describe('the canonical form', () => {
   test('takes the code of an agent or point of interest out of the data', () => {
     const read = itemOf({ external_code: 9, title: 'D' }, 'x', { kind: 'points_of_interest', zone: ZONE });
     expect(read).toEqual({ item: { externalCode: '9', startDay: '', origin: 'x', data: { title: 'D' } } });
+  });
+});
+
+describe('an item inside data', () => {
+  const data = { name: 'A', cpf: '52998224725' };
+  const agent = (given: JsonObject) => itemOf(given, 'record 1', { kind: 'agents', zone: ZONE });
+
+  test('has the fields beside it too', () => {
+    const reading = agent({ external_code: 'M-7', phone: '1', data });
+    expect(reading).toMatchObject({ item: { externalCode: 'M-7', data: { ...data, phone: '1' } } });
+    expect(validateItem('agents', (reading as { item: ErpItem }).item)).toEqual(['phone: is not a known field']);
+    for (const external_code of ['M-7', null])
+      expect(agent({ external_code: 'M-7', data: { ...data, external_code } })).toMatchObject({
+        item: { externalCode: 'M-7' },
+      });
+  });
+
+  test('is not read if they differ', () => {
+    expect(agent({ name: 'B', external_code: 'M-7', data })).toMatchObject({
+      readError: { externalCode: 'M-7', reason: 'name: has another value beside `data`' },
+    });
   });
 });
 

@@ -44,7 +44,7 @@ export interface ItemContext {
 export function itemOf(given: JsonObject, origin: string, context: ItemContext): Reading {
   const { kind, zone } = context;
   const isPlan = kind === 'route_plans';
-  const fields = isJsonObject(given.data) ? { ...given.data, options: given.options ?? null } : given;
+  const { fields, twice } = isJsonObject(given.data) ? unwrapped(given, given.data) : { fields: given };
   const { options = null, ...planFields } = fields;
   const hasTooMany = isPlan && Array.isArray(fields.route_points) && fields.route_points.length > MOST_POINTS;
   if (hasTooMany) planFields.route_points = [];
@@ -60,10 +60,24 @@ export function itemOf(given: JsonObject, origin: string, context: ItemContext):
   const startDay = start === undefined ? '' : localDay(data[start], zone);
   const item = { externalCode, startDay, data, origin };
   if (hasTooMany) return unreadItem(item, TOO_MANY_POINTS);
+  if (twice !== undefined) return unreadItem(item, `${twice}: has another value beside \`data\``);
   if (!isPlan || options === null) return { item };
   if (!isJsonObject(options)) return unreadItem(item, 'options: is not an object');
   const own = canonicalOptions(options);
   return { item: { ...item, ...(Object.keys(own).length > 0 && { options: own }) } };
+}
+
+/** The fields in `data` and beside it, and one of them that has two values. */
+function unwrapped(
+  { data: _, ...given }: JsonObject,
+  data: JsonObject,
+): { fields: JsonObject; twice?: string | undefined } {
+  const [beside, inner] = [given, data].map((part) =>
+    Object.fromEntries(Object.entries(part).filter(([, value]) => value !== null)),
+  ) as [JsonObject, JsonObject];
+  const fields = { ...beside, ...inner };
+  const twice = Object.keys(beside).find((name) => JSON.stringify(fields[name]) !== JSON.stringify(beside[name]));
+  return { fields, twice };
 }
 
 /** Without the fields by which the item would be known only because a preferred one cannot be read. */
