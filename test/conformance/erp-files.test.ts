@@ -167,6 +167,18 @@ describe('a dropped file', () => {
     ]);
   });
 
+  test('has a table with the cell of each day of a code', async () => {
+    const days = ['2026-05-18', '2026-05-19'];
+    const far = { 'point.latitude': '-99', 'point.longitude': '1' };
+    drop('a.csv', csvText(days.map((day) => row('R7', day, far))));
+    const source = open({ reuseCodes: true });
+    await take(source);
+    const reasons = ['route_points[0].latitude: outside -90..90'];
+    await finish(source, ...days.map((day) => ({ ...outcome('R7', 'rejected', day), reasons })));
+    const lines = readFileSync(join(folder, 'failed/a.csv.result.csv'), 'utf8').split('\r\n').slice(1, -1);
+    expect(lines.map((line) => line.split(';')[0])).toEqual(['2', '3']);
+  });
+
   test('with unreadable items has a result for each day, and waits for nothing', async () => {
     const bad = { 'point.order': 'first' };
     drop('a.csv', csvText([row('R7', '2026-05-18', bad), row('R7', '2026-05-19', bad)]));

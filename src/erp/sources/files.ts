@@ -26,6 +26,7 @@ import { appendLateResults, type IssuePlaces } from '../files/result.ts';
 import type { Language } from '../files/result-words.ts';
 import { writeReturns } from '../files/returns.ts';
 import { issuePlace } from '../items/issue-places.ts';
+import { localDay } from '../items/moments.ts';
 import { validateItem } from '../items/schemas.ts';
 import { type Mapping, prepareMapping } from '../rows/mapping.ts';
 import { columnNames } from '../rows/row-reader.ts';
@@ -128,10 +129,11 @@ async function placesOf(
   file: StableFile,
   outcomes: readonly ItemOutcome[],
 ): Promise<IssuePlaces> {
+  const keyOf = (code: string, day: string): string => (reader.reuseCodes ? JSON.stringify([code, day]) : code);
+  const outcomeKey = ({ externalCode, periodStart }: ItemOutcome): string =>
+    keyOf(externalCode, localDay(periodStart, reader.zone));
   const rejected = new Set(
-    outcomes.flatMap(({ state, reasons = [], externalCode }) =>
-      state === 'rejected' && reasons.length > 0 ? [externalCode] : [],
-    ),
+    outcomes.filter(({ state, reasons = [] }) => state === 'rejected' && reasons.length > 0).map(outcomeKey),
   );
   const places = new Map<string, Map<string, CellPlace>>();
   if (rejected.size === 0) return () => undefined;
@@ -140,13 +142,15 @@ async function placesOf(
     columnOf = columnNames(found);
   };
   for await (const reading of readFileInLimits(file, { ...reader, onHeader })) {
-    if (!('item' in reading) || !rejected.has(reading.item.externalCode)) continue;
+    if (!('item' in reading)) continue;
     const { item } = reading;
+    const key = keyOf(item.externalCode, item.startDay);
+    if (!rejected.has(key)) continue;
     const reasons = validateItem(reader.kind, item);
     const found = reasons.map((reason) => [reason, issuePlace(reader.kind, item, reason, columnOf)] as const);
-    places.set(item.externalCode, new Map([...(places.get(item.externalCode) ?? []), ...found]));
+    places.set(key, new Map(found));
   }
-  return ({ externalCode }) => places.get(externalCode);
+  return (outcome) => places.get(outcomeKey(outcome));
 }
 
 function droppedFiles(
