@@ -178,7 +178,7 @@ export interface TriedStatement {
 
 /** The files that were taken. A file stays in the drop folder until all its items are final. */
 export interface DroppedFiles {
-  /** Undefined if the content that was taken has moved or is gone, or now gives other items. */
+  /** Undefined if the content that was taken has moved or is gone, or now gives more or fewer items. */
   contentOf(file: TakenFile): Promise<FileContent | undefined>;
   /** Writes the result and moves the file. Needs one outcome per item, in order. May be repeated after a crash. */
   finish(file: TakenFile, content: FileContent, outcomes: readonly ItemOutcome[]): Promise<void>;

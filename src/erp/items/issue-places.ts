@@ -2,11 +2,15 @@
 import { isJsonObject, type Json } from '../../core/glossary.ts';
 import type { FeedKind } from '../feed-kinds.ts';
 import type { CellPlace, ErpItem } from '../source.ts';
-import { FLAT_COLUMNS } from './fields.ts';
+import { type FieldType, FLAT_COLUMNS } from './fields.ts';
 
 const LONGEST_VALUE = 100;
 
-/** `columnOf` gives the ERP's name of the column with a canonical path. Tax numbers are not repeated. */
+/** The content of a cell for an error; tax numbers are not repeated. */
+export const shownCell = (type: FieldType | undefined, text: string): Pick<CellPlace, 'value'> =>
+  type?.startsWith('document') ? {} : { value: text.slice(0, LONGEST_VALUE) };
+
+/** `columnOf` gives the ERP's name of the column with a canonical path. */
 export function issuePlace(
   kind: FeedKind,
   item: ErpItem,
@@ -19,13 +23,11 @@ export function issuePlace(
   const flat = flatPath(kind, path);
   const { types } = FLAT_COLUMNS[kind];
   const type = Object.hasOwn(types, flat) ? types[flat] : undefined;
-  const value = type?.startsWith('document')
-    ? undefined
-    : valueAt({ ...item.data, options: item.options ?? null }, path);
+  const value = valueAt({ ...item.data, options: item.options ?? null }, path);
   return {
     ...(row !== undefined && { row }),
     ...(type !== undefined && { column: columnOf(flat) }),
-    ...(value !== undefined && typeof value !== 'object' && { value: String(value).slice(0, LONGEST_VALUE) }),
+    ...(value !== undefined && typeof value !== 'object' && shownCell(type, String(value))),
   };
 }
 

@@ -12,7 +12,7 @@ export type Cells = Readonly<Record<string, unknown>>;
 export interface FlatColumnsInUse {
   /** The columns of each path that is read. */
   reads: readonly Rename[];
-  /** Columns that are not read; with a mapping only. */
+  /** Columns that are not read; without a mapping each of them is an issue. */
   unread: string[];
   /** Why rows under this header cannot be read; empty if they can. */
   issues: string[];

@@ -3,6 +3,7 @@
 // be read may belong to the plan above or to the one below.
 import type { Json, JsonObject } from '../../core/glossary.ts';
 import { type Fields, FLAT_COLUMNS } from '../items/fields.ts';
+import { shownCell } from '../items/issue-places.ts';
 import { LARGEST_ITEM, MOST_ITEM_ERRORS, TOO_LARGE } from '../items/item.ts';
 import { localDay, zonedMoment } from '../items/moments.ts';
 import type { CellPlace, ReadError, SourceContext } from '../source.ts';
@@ -32,17 +33,13 @@ export function readRow({ cells, faults = [] }: FlatRow, types: Fields, formats:
   return { values, issues: [...faults.map((reason): CellIssue => ({ reason })), ...issues] };
 }
 
-const LONGEST_VALUE = 100;
-
-/** The cell with the path, for an error. Tax numbers are not repeated. */
+/** The cell with the path, for an error. */
 export function placeOf({ row, cells, columnOf }: FlatRow, path: string | undefined, types: Fields): CellPlace {
-  if (path === undefined) return row === undefined ? {} : { row };
-  const cell = types[path]?.startsWith('document') ? undefined : cells[path];
-  return {
-    ...(row !== undefined && { row }),
-    column: columnOf?.(path) ?? path,
-    ...(cell !== undefined && { value: cellText(cell).slice(0, LONGEST_VALUE) }),
-  };
+  const place = row === undefined ? {} : { row };
+  if (path === undefined) return place;
+  const cell = cells[path];
+  const shown = cell === undefined ? {} : shownCell(types[path], cellText(cell));
+  return { ...place, column: columnOf?.(path) ?? path, ...shown };
 }
 
 /** `rows` has the row of each point. */
