@@ -41,6 +41,7 @@ export function define(erp: Command): void {
       else {
         if (report.item !== undefined) print(redact(JSON.stringify(report.item, null, 2)));
         if (report.issues.length > 0) say(redact([`${show} cannot be sent:`, ...issueLines(report)].join('\n')));
+        for (const line of statementLines(report)) say(redact(line));
       }
       if (!json) say('Nothing was sent.');
       if (report.statements?.some(({ failure }) => failure !== undefined)) return EXIT.failed;
@@ -95,12 +96,7 @@ export function reportText(report: CheckReport): string {
   lines.push(`${kind}: ${items} can be sent, ${rejected} cannot.`);
   if (items + rejected === 0) lines.push('The source has no items at present.');
   if (issues.length > 0) lines.push('', ...issueLines(report));
-  for (const { statement, rows, failure } of report.statements ?? [])
-    lines.push(
-      failure === undefined
-        ? `${statement}: would change ${rows ?? 'an unknown number of'} rows; rolled back.`
-        : `${statement}: fails: ${failure}`,
-    );
+  lines.push(...statementLines(report));
   const suggested = Object.entries(mapping);
   if (suggested.length > 0)
     lines.push(
@@ -111,6 +107,13 @@ export function reportText(report: CheckReport): string {
     );
   return lines.join('\n');
 }
+
+const statementLines = ({ statements = [] }: CheckReport): string[] =>
+  statements.map(({ statement, rows, failure }) =>
+    failure === undefined
+      ? `${statement}: would change ${rows ?? 'an unknown number of'} rows; rolled back.`
+      : `${statement}: fails: ${failure}`,
+  );
 
 function issueLines({ issues }: CheckReport): string[] {
   const rows = issues

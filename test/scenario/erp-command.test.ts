@@ -135,6 +135,8 @@ describe('erp check', () => {
         'return: would change 2 rows; rolled back.',
       ])
         expect(failed.stdout).toMatch(words);
+      const shown = await place.runHere(['erp', 'check', '--try-statements', '--show', 'V1']);
+      expect(shown).toMatchObject({ code: 1, stderr: expect.stringContaining('acknowledge: fails: ') });
       expect(await erp('stop').whereNotNull('state')).toEqual([]);
     } finally {
       await erp.destroy();

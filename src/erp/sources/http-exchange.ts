@@ -96,18 +96,13 @@ function charsetOf({ headers }: PlainResponse): Encoding | undefined {
   return ENCODINGS.find((encoding) => encoding === named);
 }
 
-/** The message of a wrong encoding contains a word of the answer. */
+/** Of a wrong encoding only the place is said: its message has a word of the answer, and advice for files. */
 function unreadable(url: string, error: Unreadable): Fatal {
-  const isText = !(error instanceof NotUtf8);
-  return new Fatal(
-    `The ERP answered ${withoutQuery(url)} with ${isText ? error.message : `a text that is not UTF-8 at byte ${error.byte}`}`,
-    {
-      code: 'erp_answer_unreadable',
-      hint: isText
-        ? 'The address must answer with JSON; open it in a browser or with curl to see its answer.'
-        : 'Make the address answer in UTF-8, or with its charset in Content-Type.',
-    },
-  );
+  const reason = error instanceof NotUtf8 ? `not UTF-8 at byte ${error.byte}` : error.message.split(';', 1)[0];
+  return new Fatal(`The answer of the ERP at ${withoutQuery(url)} cannot be read: ${reason}`, {
+    code: 'erp_answer_unreadable',
+    hint: 'It must be JSON, in UTF-8 or in the charset of its Content-Type; open the address with curl to see it.',
+  });
 }
 
 /** The headers contain the feed's credentials, and a POST is not sent to a second address. */
