@@ -113,13 +113,13 @@ export function createPlanFold(fill: JsonObject, { zone, reuseCodes, formats }: 
       const { values, issues } = readRow(row, TYPES, formats);
       const sections = sectionsOf(values);
       const code = sections.plan.external_code as string | undefined;
-      const isOfPlan =
-        code !== undefined || faults.length > 0 || Object.keys(cells).some((path) => path.startsWith('plan.'));
+      const continues =
+        draft !== undefined && faults.length === 0 && !Object.keys(cells).some((path) => path.startsWith('plan.'));
       const isOtherDay = draft !== undefined && hasOtherDay(draft, sections.plan);
       const isReused = reuseCodes && isOtherDay && startDayOf(sections.plan, zone) !== '';
       const before = code !== undefined && (code !== draft?.code || isReused) ? close() : [];
       if (draft !== undefined && isOtherDay) draft.isDayUnclear = true;
-      if (code === undefined && (isOfPlan || draft === undefined)) {
+      if (code === undefined && !continues) {
         const found = issues.filter(({ path = CODE }) => path === CODE);
         for (const issue of found.length > 0 ? found : [{ path: CODE, reason: `${CODE} is empty` }]) {
           if (draft !== undefined) addReadError(draft.readErrors, row, issue, draft.code);
