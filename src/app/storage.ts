@@ -79,7 +79,7 @@ export function createStorage({ loaded, tableJobs, clock, log, version, slices }
     /** Reads the warehouse without migrating it; undefined if it does not exist yet or cannot be read. */
     async tryRead<T>(read: (engine: Engine) => Promise<T>): Promise<T | undefined> {
       const { kind, settings } = engineOf(loaded());
-      if ((await kind.exists?.(settings)) !== true) return undefined;
+      if ((await kind.exists?.(settings)) === false) return undefined;
       const engine = await kind.open(settings);
       return read(engine)
         .catch(() => undefined)

@@ -180,7 +180,7 @@ export interface EngineKind {
   readonly settings: z.ZodObject;
   /** True if the opened engine has a `queueHome`. */
   readonly hasQueueHome?: boolean;
-  /** Checks for an existing warehouse without creating one; absent if the engine cannot check. */
+  /** Checks for an existing warehouse without creating one; absent if `open` creates nothing. */
   exists?(settings: Record<string, unknown>): Promise<boolean>;
   /** `settings` are validated by the schema. */
   open(settings: Record<string, unknown>): Promise<Engine>;
