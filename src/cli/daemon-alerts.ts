@@ -3,7 +3,7 @@ import type { App } from '../app/app.ts';
 import { alertConditions } from '../status/alerts/alert-conditions.ts';
 import { type Alerts, createAlerts } from '../status/alerts/alerts.ts';
 import { healthFacts } from '../status/health/status-document.ts';
-import { configState } from '../warehouse/control/config-state.ts';
+import { readConfigState } from '../warehouse/control/config-state.ts';
 import type { Engine } from '../warehouse/engine.ts';
 
 export const daemonAlerts = (app: App, engine: Engine): Alerts =>
@@ -15,8 +15,8 @@ export const daemonAlerts = (app: App, engine: Engine): Alerts =>
     webhook: () => app.loaded.config.alerts.webhook,
     async look() {
       const { clock, jobs, loaded } = app;
-      const state = await configState(engine).read();
-      const configError = state?.refused?.error ?? null;
+      const state = await readConfigState(engine);
+      const configError = state?.rejected[0]?.error ?? null;
       const { reasons } = await healthFacts({
         config: loaded.config,
         configState: state,

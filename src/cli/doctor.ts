@@ -7,7 +7,7 @@ import type { CheckResult } from '../status/doctor/check-result.ts';
 import { runChecks } from '../status/doctor/doctor.ts';
 import { refusalOf } from '../status/health/config-error.ts';
 import { type ProbeReport, probeService } from '../sync/probe/probe.ts';
-import { configState } from '../warehouse/control/config-state.ts';
+import { readConfigState } from '../warehouse/control/config-state.ts';
 import { budgetOf } from './budget.ts';
 import { defineCommand, print, withApp } from './command.ts';
 import { EXIT, exitCodeOf } from './output/exit-codes.ts';
@@ -39,7 +39,7 @@ export const checkApp = (app: App, { alert = false, probe = false, only }: Asked
     only,
     file: app.loaded.file,
     config: app.loaded.config,
-    configError: async () => refusalOf(app.loaded.file, await app.tryRead((engine) => configState(engine).read())),
+    configError: async () => refusalOf(app.loaded.file, await app.tryRead(readConfigState)),
     clock: app.clock,
     redactor: app.redactor,
     openWarehouse: app.warehouse,

@@ -6,7 +6,7 @@ import { digestOf, watchConfig } from '../config/watch.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import type { Loop } from '../core/time/loop.ts';
 import { createReload } from '../schedule/reload.ts';
-import { configState, keptSchedules } from '../warehouse/control/config-state.ts';
+import { storeConfigState } from '../warehouse/control/config-state.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { enabledJobs } from './named-job.ts';
 
@@ -14,7 +14,6 @@ import { enabledJobs } from './named-job.ts';
 export function followEdits(app: App, engine: Engine, onChange: (changed: string[]) => void): Loop {
   const { clock, log } = app;
   const { file } = app.loaded;
-  const state = configState(engine);
   const reload = createReload({
     log,
     async apply() {
@@ -22,12 +21,11 @@ export function followEdits(app: App, engine: Engine, onChange: (changed: string
       if (changed.length > 0) onChange(changed);
       return changed;
     },
-    async storeResult(rejected) {
+    async storeResult(error) {
       const at = isoInstant(clock.now());
       const digest = digestOf(await readFile(file).catch(() => ''));
-      const refused = rejected && { at, error: app.redactor.redact(rejected.message), digest };
-      const schedules = keptSchedules(enabledJobs(app), (await state.read())?.schedules ?? {}, at);
-      await state.write({ loaded_at: app.loadedAt, refused, schedules }, clock.now());
+      const edit = error && { at, error: app.redactor.redact(error.message), digest };
+      await storeConfigState(engine, { loadedAt: app.loadedAt, rejected: edit, jobs: enabledJobs(app) }, clock.now());
     },
   });
   const watch = watchConfig({ file, beside: [join(process.cwd(), '.env')], clock, changed: () => reload('edit') });

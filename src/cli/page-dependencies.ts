@@ -3,7 +3,7 @@ import type { App } from '../app/app.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import { refusalOf } from '../status/health/config-error.ts';
 import type { JobActions, RunningConfig, StatusServerDependencies } from '../status/server/dependencies.ts';
-import { configState } from '../warehouse/control/config-state.ts';
+import { readConfigState } from '../warehouse/control/config-state.ts';
 import { pauseJob, requestRun, resumeJob } from '../warehouse/control/job-controls.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { usageError } from './command.ts';
@@ -21,7 +21,7 @@ export const pageDependencies = async (app: App, engine: Engine): Promise<Status
   totals: app.totals,
   orders: jobActions(app, engine),
   running: () => runningConfig(app),
-  refusedEdit: async () => refusalOf(app.loaded.file, await configState(engine).read()),
+  refusedEdit: async () => refusalOf(app.loaded.file, await readConfigState(engine)),
   session: async () => (await app.service()).fleet.session(),
   queueFacts: app.dispatcher.facts,
 });

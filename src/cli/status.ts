@@ -4,7 +4,7 @@ import type { App } from '../app/app.ts';
 import { formatDuration } from '../core/time/durations.ts';
 import { refusalOf } from '../status/health/config-error.ts';
 import { type StatusDocument, type StatusFacts, statusFacts } from '../status/health/status-document.ts';
-import { configState } from '../warehouse/control/config-state.ts';
+import { readConfigState } from '../warehouse/control/config-state.ts';
 import { defineCommand, print, withApp } from './command.ts';
 import { coloured, textTable } from './output/text-table.ts';
 import { VERSION } from './version.ts';
@@ -23,7 +23,7 @@ export const define = (command: Command): Command =>
 
 export async function readStatus(app: App): Promise<StatusFacts> {
   const engine = await app.warehouse();
-  const state = await configState(engine).read();
+  const state = await readConfigState(engine);
   // An invalid file must not hide the status of a daemon that runs with its last valid configuration.
   if (app.loaded.error !== null && state === undefined) throw app.loaded.error;
   return statusFacts({

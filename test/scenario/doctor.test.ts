@@ -4,8 +4,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { digestOf } from '../../src/config/watch.ts';
+import { createLog } from '../../src/core/log.ts';
+import { createRedactor } from '../../src/core/text/redaction.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import type { CheckResult } from '../../src/status/doctor/check-result.ts';
 import { checkRuntime, checkStatusToken, checkZoneData } from '../../src/status/doctor/machine-checks.ts';
+import { storeConfigState } from '../../src/warehouse/control/config-state.ts';
+import { makePlaceWithSchema } from '../support/engines.ts';
+import { heartbeatOn } from '../support/lease-manager.ts';
 import { makeWorkplace } from '../support/workplace.ts';
 
 async function doctor(config: string, args: string[] = [], prepare?: (dir: string) => void) {
@@ -127,6 +134,32 @@ describe('doctor', () => {
       found: expect.stringContaining('pull-route-plans'),
     });
     expect(of('schedules')).toMatchObject({ state: 'warn', found: expect.stringContaining('pull-vehicles') });
+  });
+
+  it('reports an edit that a daemon rejected, and estimates by the stored fleet, on PostgreSQL too', async () => {
+    const warehouse = await makePlaceWithSchema('postgres');
+    onTestFinished(() => warehouse.remove());
+    const config = `status: { port: 0 }\nwarehouse: ${JSON.stringify(warehouse.settings)}\n`;
+    const engine = await warehouse.open();
+    onTestFinished(() => engine.close());
+    const at = '2026-03-02T15:00:00.000Z';
+    const heartbeat = heartbeatOn(engine, {
+      clock: systemClock,
+      log: createLog({ level: 'silent', redactor: createRedactor() }),
+    });
+    heartbeat.start();
+    await heartbeat.runOnce();
+    const rejected = { at, error: 'the edit needs a restart', digest: digestOf(config) };
+    await storeConfigState(engine, { loadedAt: at, rejected, jobs: [] }, Date.parse(at));
+    const loaded = { _first_seen_at: at, _changed_at: at, _run_id: 'r' };
+    await engine.write((tx) => tx.sql('vehicle').insert([1, 2, 3].map((id) => ({ id, ...loaded }))));
+    const place = makeWorkplace(config);
+    onTestFinished(() => place.remove());
+    const { stdout } = await place.runHere(['doctor', '--json']);
+    await heartbeat.stop();
+    expect(JSON.parse(stdout).checks[0]).toMatchObject({ check: 'config', found: expect.stringContaining('restart') });
+    const checked = await place.runHere(['config', 'check']);
+    expect(checked.stdout).toContain('Estimates assume 3 vehicles,');
   });
 
   it('warns about unencrypted connections', async () => {

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { checkDaemons } from '../../src/status/doctor/warehouse-checks.ts';
 import { daemonStatuses } from '../../src/status/health/daemon-status.ts';
-import { configState } from '../../src/warehouse/control/config-state.ts';
+import { readConfigState, storeConfigState } from '../../src/warehouse/control/config-state.ts';
 import {
   createHeartbeat,
   createSliceMeter,
@@ -119,7 +119,7 @@ describe('the daemons in the status document', () => {
     const health = async () => (await (place as StatusPlace).ask('GET', '/api/status')).json.health;
     expect(await health()).toBe('never ran');
     expect(await checkDaemons(engine, clock)).toMatchObject({ state: 'ok', found: 'no daemon has run here yet' });
-    await configState(engine).write({ loaded_at: '', refused: null, schedules: {} }, clock.now());
+    await storeConfigState(engine, { loadedAt: '', rejected: null, jobs: [] }, clock.now());
     const daemon = await daemonOn(place, 1, { clock: createManualClock(clock.now()) });
     expect(await health()).toBe('never ran');
     expect(await checkDaemons(engine, clock)).toEqual({
@@ -135,6 +135,26 @@ describe('the daemons in the status document', () => {
     });
     await daemon.stop();
     expect(await health()).toBe('failing');
+  });
+
+  it('each keep the edit that they rejected, whatever the others load, until they end', async () => {
+    place = await makeStatusPlace();
+    const { engine, clock } = place.rig;
+    const one = await daemonOn(place, 1);
+    await daemonOn(place, 2);
+    const edit = { at: '', error: 'needs a restart', digest: 'x' };
+    const load = (pid: number, rejected: typeof edit | null) => {
+      const daemon = processElsewhere(`host-${pid}`, pid).holder;
+      return storeConfigState(engine, { loadedAt: '', rejected, jobs: [], daemon }, clock.now());
+    };
+    await load(1, edit);
+    await load(2, null);
+    expect((await readConfigState(engine))?.rejected).toEqual([edit]);
+    await load(1, null);
+    expect((await readConfigState(engine))?.rejected).toEqual([]);
+    await load(1, edit);
+    await one.stop();
+    expect((await readConfigState(engine))?.rejected).toEqual([]);
   });
 
   it('do not include commands', async () => {

@@ -5,7 +5,7 @@ import { digestOf } from '../../config/watch.ts';
 import type { ConfigState } from '../../warehouse/control/config-state.ts';
 
 export async function refusalOf(file: string, state: ConfigState | undefined): Promise<string | null> {
-  if (state === undefined || state.refused === null) return null;
+  if (state === undefined || state.rejected.length === 0) return null;
   const digest = digestOf(await readFile(file).catch(() => ''));
-  return state.refused.digest === digest ? state.refused.error : null;
+  return state.rejected.find((edit) => edit.digest === digest)?.error ?? null;
 }

@@ -2,7 +2,7 @@
 // a second and 40 MB, and the daemon should start working before that. Values that must date from the start of the
 // process are read here.
 import { lazyResource } from '../../core/lazy-resource.ts';
-import { configState } from '../../warehouse/control/config-state.ts';
+import { readConfigState } from '../../warehouse/control/config-state.ts';
 import { createRowCounts } from '../../warehouse/queries/row-counts.ts';
 import { type StatusFacts, statusFacts } from '../health/status-document.ts';
 import type { StatusServerDependencies } from './dependencies.ts';
@@ -42,7 +42,7 @@ function factsReader(dependencies: StatusServerDependencies): () => Promise<Stat
     return statusFacts({
       ...dependencies,
       config,
-      configState: await configState(dependencies.engine).read(),
+      configState: await readConfigState(dependencies.engine),
       configLoadedAt: loadedAt,
       configError: await dependencies.refusedEdit(),
       session: await dependencies.session(),

@@ -1,13 +1,22 @@
-// The configuration that the daemon runs with, for processes that can only read the file: the active schedules with
-// their start, and why a later edit was rejected.
+// The configuration that the daemons run with, for processes that can only read the file: the active schedules with
+// their start, and why a daemon rejected a later edit.
+import { isoInstant } from '../../core/time/clock.ts';
 import type { Engine } from '../engine.ts';
-import { factMemory } from './learned-facts.ts';
+import { factIn, writeFact } from './learned-facts.ts';
+import { liveProcesses, syncDaemon } from './processes.ts';
+import { thisProcess } from './this-process.ts';
 
 export interface ConfigState {
   /** When the daemon loaded its configuration. */
   loaded_at: string;
-  refused: RejectedEdit | null;
+  /** Of the daemons that are alive. */
+  rejected: RejectedEdit[];
   schedules: Record<string, ActiveSchedule>;
+}
+
+interface StoredState extends Omit<ConfigState, 'rejected'> {
+  /** By daemon: what one daemon rejects, another may have started with. Absent in the state of an earlier version. */
+  rejected?: Record<string, RejectedEdit>;
 }
 
 export interface RejectedEdit {
@@ -25,11 +34,53 @@ export interface ActiveSchedule {
   since: string;
 }
 
-export const configState = (engine: Engine) => factMemory<ConfigState>(engine, 'config');
+const NAME = 'config';
+
+/** Undefined if no daemon ever ran. */
+export const readConfigState = (engine: Engine): Promise<ConfigState | undefined> =>
+  engine.read(async (sql) => {
+    const stored = await factIn<StoredState>(sql, NAME);
+    if (stored === undefined) return undefined;
+    const live = new Set((await liveProcesses(sql)).map(({ id }) => id));
+    const rejected = Object.entries(stored.rejected ?? {}).flatMap(([id, edit]) => (live.has(id) ? [edit] : []));
+    return { ...stored, rejected };
+  });
+
+export interface LoadResult {
+  loadedAt: string;
+  /** The edit that the daemon rejected; null if the file is in effect. */
+  rejected: RejectedEdit | null;
+  jobs: readonly ScheduledJob[];
+  /** Default: this process. */
+  daemon?: string;
+}
+
+export const storeConfigState = (
+  engine: Engine,
+  { loadedAt, rejected, jobs, daemon = thisProcess.holder }: LoadResult,
+  nowMs: number,
+): Promise<void> =>
+  engine.write(async (tx) => {
+    const before = await factIn<StoredState>(tx.sql, NAME);
+    const known = new Set((await tx.sql(syncDaemon.name).select('id')).map(({ id }) => id));
+    const ofOthers = Object.entries(before?.rejected ?? {}).filter(([id]) => id !== daemon && known.has(id));
+    const state: StoredState = {
+      loaded_at: loadedAt,
+      rejected: Object.fromEntries([...ofOthers, ...(rejected === null ? [] : [[daemon, rejected] as const])]),
+      schedules: keptSchedules(jobs, before?.schedules ?? {}, isoInstant(nowMs)),
+    };
+    await writeFact(tx, NAME, state, nowMs);
+  });
+
+interface ScheduledJob {
+  name: string;
+  cron: string;
+  timezone: string;
+}
 
 /** The schedules of `jobs`. An unchanged schedule keeps its `since`. */
-export function keptSchedules(
-  jobs: readonly { name: string; cron: string; timezone: string }[],
+function keptSchedules(
+  jobs: readonly ScheduledJob[],
   before: ConfigState['schedules'],
   now: string,
 ): ConfigState['schedules'] {
