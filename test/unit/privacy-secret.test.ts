@@ -28,4 +28,5 @@ it('gives a plain error where its folder cannot be created or its file cannot be
     hint: expect.stringContaining('privacy.secret'),
   });
   await expect(privacySecret(dir)).rejects.toMatchObject({ code: 'secret_unreadable' });
+  await expect(privacySecret(join(dir, 'file'))).rejects.toThrow('is empty');
 });

@@ -25,17 +25,23 @@ async function createSecret(file: string): Promise<string> {
   } finally {
     await rm(draft, { force: true }).catch(() => undefined);
   }
-  return (await readSecret(file)) ?? '';
+  return privacySecret(file);
 }
 
 async function readSecret(file: string): Promise<string | undefined> {
-  try {
-    return (await readFile(file, 'utf8')).trim();
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+  const text = await readFile(file, 'utf8').catch((cause) => {
+    if (cause.code === 'ENOENT') return undefined;
     throw secretError(file, 'read', cause);
-  }
+  });
+  if (text?.trim() === '') throw emptySecret(file);
+  return text?.trim();
 }
+
+const emptySecret = (file: string): Fatal =>
+  new Fatal(`The secret of the digests in ${file} is empty`, {
+    code: 'secret_unreadable',
+    hint: 'Restore the file from a backup, or set privacy.secret. Delete the file only if the warehouse is new.',
+  });
 
 const secretError = (file: string, what: 'read' | 'written', cause: unknown): Fatal =>
   new Fatal(`The secret of the digests in ${file} cannot be ${what} (${(cause as NodeJS.ErrnoException).code})`, {
