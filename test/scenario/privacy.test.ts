@@ -186,6 +186,28 @@ describe('personal values', () => {
     expect(hidden).toMatchObject({ cnh_category: 'D', driverCpf: expect.stringMatching(/^h:/) });
   });
 
+  it('are found in `extra` by every name that the rule knows', () => {
+    const { table } = personalColumns.get('driver.cpf') ?? {};
+    const { extra } = createPrivacy(DEFAULTS, SECRET).filter(table as never);
+    const names = ['numero-rg', 'doc2Rg', 'RG', 'driver rgs', 'nr.cpf', '2cnh_3Cnh'];
+    for (const name of names) expect(extra(JSON.stringify({ [name]: PLANTED.rg }))).toMatch(/"h:[0-9a-f]{32}"/);
+  });
+
+  it('that were masked get no digest when the policy becomes hash: one mask stands for many people', async () => {
+    const rig = await rigWith({ 'driver.name': 'mask', 'driver.cpf': 'mask' });
+    await rig.run('pull-drivers');
+    const hash: Record<string, Policy> = { 'driver.name': 'hash', 'driver.cpf': 'hash' };
+    await enforce(rig, hash);
+    expect(await rig.rows('select name, cpf, extra from driver order by id')).toEqual([
+      { name: null, cpf: null, extra: JSON.stringify({ emergency: {} }) },
+      { name: null, cpf: null, extra: null },
+    ]);
+    Object.assign(rig.dependencies, { privacy: createPrivacy(hash, SECRET) });
+    expect(await rig.run('pull-drivers')).toMatchObject({ updated: 2 });
+    const [row] = await rig.rows('select count(distinct name) as people from driver');
+    expect(row).toEqual({ people: 2 });
+  });
+
   it('return with the next read when the policy is relaxed', async () => {
     const rig = await rigWith(DEFAULTS);
     await enforce(rig, DEFAULTS);

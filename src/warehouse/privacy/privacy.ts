@@ -25,9 +25,11 @@ export interface PrivacyFilter {
   extra(text: string): string | null;
 }
 
+const isKey = (table: Table, column: string): boolean => table.key.includes(column);
+
 /** The policies that a column supports: a digest and a mask are text, and a key cannot be masked or dropped. */
 export function allowedPolicies(table: Table, { name, type }: Column): Policy[] {
-  if (table.key.includes(name)) return ['keep', 'hash'];
+  if (isKey(table, name)) return ['keep', 'hash'];
   return type === 'text' ? ['keep', 'mask', 'hash', 'drop'] : ['keep', 'drop'];
 }
 
@@ -53,8 +55,8 @@ export const isDocument = (column: string): boolean => DOCUMENTS.some(({ like })
 
 /** The field describes a document, but is not its number. */
 const ABOUT = /^(?:category|date|first|id|expiration)$/;
-/** Quick check, so that a text is parsed only if necessary. */
-const MAY_HOLD_DOCUMENT = /cpf|cnh|["_]rg|[a-z]Rg/i;
+/** Quick check, so that a text is parsed only if necessary. It must find every name that `wordsOf` splits. */
+const MAY_HOLD_DOCUMENT = /cpf|cnh|rg/i;
 
 const wordsOf = (name: string): string[] =>
   name
@@ -74,25 +76,27 @@ export function createPrivacy(policies: Readonly<Record<string, Policy>>, secret
     return like === undefined ? 'keep' : (policies[like] ?? 'keep');
   };
 
-  /** Undefined if nothing may be stored. */
-  function applied(policy: Policy, value: Json): Json | undefined {
+  /** Undefined if nothing may be stored. A key is never a mask, and must be stored. */
+  function applied(policy: Policy, value: Json, isKey = false): Json | undefined {
     if (policy === 'keep' || value === null || value === '') return value;
     if (policy === 'drop') return undefined;
     const text = typeof value === 'string' ? value : JSON.stringify(value);
-    return policy === 'mask' ? masked(text) : hashed(text, digest);
+    if (policy === 'mask') return masked(text);
+    // The digest of a mask would make one person of many. The next read brings the value.
+    return IS_MASK.test(text) && !isKey ? undefined : hashed(text, digest);
   }
 
   function createFilter(table: Table): PrivacyFilter {
     const columns = recordColumns(table);
     const filtered = columns.flatMap((column, position) => {
       const policy = policyOf(table, column.name);
-      return policy === 'keep' ? [] : [{ column, position, policy }];
+      return policy === 'keep' ? [] : [{ column, position, policy, isKey: isKey(table, column.name) }];
     });
-    const paths = filtered.flatMap(({ column: { from, alias }, policy }) =>
-      [from, ...(alias === undefined ? [] : [alias])].map((path) => ({ path, policy })),
+    const paths = filtered.flatMap(({ column: { from, alias }, policy, isKey }) =>
+      [from, ...(alias === undefined ? [] : [alias])].map((path) => ({ path, policy, isKey })),
     );
     const clean = (record: JsonObject): JsonObject => {
-      for (const { path, policy } of paths) changeAt(record, path, (value) => applied(policy, value));
+      for (const { path, policy, isKey } of paths) changeAt(record, path, (value) => applied(policy, value, isKey));
       return walked(record, documentPolicy, applied);
     };
     const filter: PrivacyFilter = {
@@ -101,8 +105,8 @@ export function createPrivacy(policies: Readonly<Record<string, Policy>>, secret
         const cleaned = typeof extra === 'string' ? filter.extra(extra) : null;
         if (filtered.length === 0 && cleaned === (extra ?? null)) return row;
         const stored: Scalar[] = [...row];
-        for (const { position, policy } of filtered) {
-          stored[position] = (applied(policy, stored[position] ?? null) ?? null) as Scalar;
+        for (const { position, policy, isKey } of filtered) {
+          stored[position] = (applied(policy, stored[position] ?? null, isKey) ?? null) as Scalar;
         }
         stored[columns.length] = cleaned;
         return stored;
@@ -126,7 +130,8 @@ export function createPrivacy(policies: Readonly<Record<string, Policy>>, secret
       filters.set(table, filter);
       return filter;
     },
-    asStored: (table, column, value) => (applied(policyOf(table, column), value) ?? null) as string | null,
+    asStored: (table, column, value) =>
+      (applied(policyOf(table, column), value, isKey(table, column)) ?? null) as string | null,
   };
 }
 
@@ -145,6 +150,8 @@ function hashed(text: string, digest: (text: string) => string): string {
 
 const SHOWN = 2;
 const SHORTEST_SHOWN = 6;
+/** Any text that `masked` returns. */
+const IS_MASK = /^(?:\*{1,5}|\*{4,}..)$/s;
 
 /** Shows the last two characters of a text that is long enough. Masking a masked text changes nothing. */
 const masked = (text: string): string => {
