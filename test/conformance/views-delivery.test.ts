@@ -1,8 +1,10 @@
 // bi_delivery and bi_route_plan on hand-made plans: every expected value is written out, none computed.
 import { describe, expect, it } from 'vitest';
 import { fillProofRules, fillStopRules } from '../../src/warehouse/control/config-tables.ts';
+import { dayEvents, planPoints } from '../../src/warehouse/queries/delivery-day.ts';
 import { missingProof } from '../../src/warehouse/queries/missing-proof.ts';
 import { checklist } from '../../src/warehouse/tables/checklist.ts';
+import { event } from '../../src/warehouse/tables/event.ts';
 import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
 import { routePoint } from '../../src/warehouse/tables/route-point.ts';
 import { routePointExecution } from '../../src/warehouse/tables/route-point-execution.ts';
@@ -10,7 +12,7 @@ import { routePointItem } from '../../src/warehouse/tables/route-point-item.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { engineCases } from '../support/engines.ts';
 import { metadataAt } from '../support/load-metadata.ts';
-import { openViews, useViews, type ViewPlace } from '../support/view-place.ts';
+import { LOADED_AT, openViews, useViews, type ViewPlace } from '../support/view-place.ts';
 
 useViews();
 
@@ -196,6 +198,34 @@ describe.each(engineCases)('the views of deliveries on $name', (engineCase) => {
     expect(await place.rows('bi_route_plan', ['plan_id'])).toEqual([[1]]);
   });
 
+  it('and the page take an execution with a time for later than one without', async () => {
+    const place = await openViews(engineCase);
+    await loadPlans(place);
+    await place.load(routePointExecution, [{ id: 100, route_point_id: 11, latitude: 1 }]);
+    const [, stop] = await planPoints(place.engine, 1);
+    expect([[stop?.id, stop?.executed_at]]).toEqual(
+      await place.rows('bi_delivery', ['stop_id', 'executed_at'], 'stop_id = 11'),
+    );
+    expect(stop?.executed_at).toBe(at('10T13:30'));
+  });
+
+  it('and the page leave out events that the service no longer returns', async () => {
+    const place = await openViews(engineCase);
+    const fields = { begin_date: at('10T12:00'), vehicle: { id: 7 } };
+    const ids = [
+      [1, 61],
+      [2, 61],
+      [3, 62],
+    ];
+    await place.load(
+      event,
+      ids.map(([id, event_category]) => ({ id, event_category, ...fields })),
+    );
+    const range = { begin_date: { from: at('10T00:00'), to: at('11T00:00') } };
+    await place.engine.write((tx) => tx.markMissing(event, range, [[61, 1]], metadataAt('run-2', LOADED_AT)));
+    expect(await dayEvents(place.engine, '2026-03-10')).toEqual([{ event_category: 61, n: 1 }]);
+  });
+
   it('sum the stops of a plan', async () => {
     const place = await openViews(engineCase);
     await loadPlans(place);
@@ -300,5 +330,9 @@ describe.each(engineCases)('bi_missing_proof on $name', (engineCase) => {
     expect(await missingProof(place.engine, { day: '2026-03-11' })).toMatchObject([
       { stop_code: 'S-14', agent_name: 'Ana', by_office: true, lacks_picture: false, lacks_checklist: true },
     ]);
+    await fillProofRules(place.engine, { picture: false, signature: true, checklists: [] });
+    await place.load(routePoint, [{ id: 17, route_plan_id: 1, type: 'PE', status: 'E' }]);
+    const days = (await missingProof(place.engine)).map(({ day }) => day);
+    expect(days).toEqual(['2026-03-11', '2026-03-10', '2026-03-10', null]);
   });
 });

@@ -44,7 +44,7 @@ export function today({ engine, clock, running, jobs, privacy }: TodayApiDepende
     const [plans, stops, events, unproved, [status = null]] = await Promise.all([
       dayPlans(engine, period),
       dayStops(engine, period),
-      dayEvents(engine, period),
+      dayEvents(engine, day),
       missingProof(engine, { planDay: day }),
       dayStatuses(engine, { first: day, last: day, table_name: 'route_plan' }),
     ]);

@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 import { readInChunks } from '../../core/chunks.ts';
 import type { Engine } from '../engine.ts';
 import type { OutboxEntry } from '../outbox/entry.ts';
-import { isCustomerStop } from '../views/shared/stops.ts';
+import { isCustomerStop, isLatestExecution } from '../views/shared/stops.ts';
 
 type Reader = Pick<Engine, 'read'>;
 
@@ -122,13 +122,13 @@ export const plansOnBothSides = (engine: Reader, { from, to }: DayPeriod) =>
     return { entries: offered, plans: listed, stops };
   });
 
-export const dayEvents = (engine: Reader, { from, to }: DayPeriod): Promise<{ event_category: number; n: number }[]> =>
+export const dayEvents = (engine: Reader, day: string): Promise<{ event_category: number; n: number }[]> =>
   engine.read(async (sql) => {
-    const rows: { event_category: number; n: number }[] = await sql('event')
-      .where('begin_date', '>=', from)
-      .where('begin_date', '<', to)
+    const rows: { event_category: number; n: number }[] = await sql('event_day')
+      .where({ day })
+      .where('events', '>', 0)
       .groupBy('event_category')
-      .select('event_category', sql.raw('count(*) as n'));
+      .select('event_category', sql.raw('sum(events) as n'));
     return rows.map(({ event_category, n }) => ({ event_category, n: Number(n) }));
   });
 
@@ -174,14 +174,7 @@ export interface MapPoint {
 export const planPoints = (engine: Reader, planId: number): Promise<MapPoint[]> =>
   engine.read(async (sql) => {
     const points = await sql('route_point as point')
-      .leftJoin('route_point_execution as done', (join) =>
-        join.on(
-          'done.id',
-          sql.raw(`(select last.id from route_point_execution as last
-            where last.route_point_id = point.id and last._missing_since is null
-            order by last.return_date desc, last.id desc limit 1)`),
-        ),
-      )
+      .joinRaw(`left join route_point_execution as done on ${isLatestExecution('point.id')}`)
       .where('point.route_plan_id', planId)
       .whereNull('point._missing_since')
       .orderByRaw('coalesce(point.optimized_order, point."order")')

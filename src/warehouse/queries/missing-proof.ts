@@ -46,7 +46,8 @@ export async function missingProof(
     const query = sql('bi_missing_proof').select(...COLUMNS);
     if (day !== undefined) query.where({ day });
     if (planDay !== undefined) query.whereIn('plan_id', sql('route_plan').where({ _day: planDay }).select('id'));
-    return query.orderBy([{ column: 'day', order: 'desc' }, 'agent_id', 'executed_at', 'stop_id']);
+    // Engines differ in where they sort nulls.
+    return query.orderByRaw('day desc nulls last, agent_id nulls last, executed_at nulls last, stop_id');
   });
   // Engines return booleans as 1 and 0.
   return rows.map((row) => ({
