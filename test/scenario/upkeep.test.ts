@@ -1,7 +1,8 @@
-import { closeSync, existsSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, statSync, symlinkSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { makeWorkplace } from '../support/workplace.ts';
 import { DAY, openRig } from './pull-setup.ts';
 
 const START = '2026-03-02T15:00:00Z';
@@ -93,5 +94,20 @@ describe('a backup', () => {
     opened.close();
     expect(existsSync(copy)).toBe(true);
     expect(readdirSync(folderOf(rig)).filter((name) => name.startsWith('copy'))).toEqual(['copy.db']);
+  });
+
+  it('never replaces the warehouse itself, and leaves no part behind', async () => {
+    const place = makeWorkplace('warehouse: { file: data/w.tmp }\n');
+    onTestFinished(() => place.remove());
+    const backup = (out: string) => place.runHere(['backup', '--force', '--out', out]);
+    expect(await backup('copy.db')).toMatchObject({ code: 0 });
+    const file = join(place.dir, 'data', 'w.tmp');
+    const before = statSync(file).ino;
+    symlinkSync(join(place.dir, 'data'), join(place.dir, 'link'));
+    for (const out of ['data/w.tmp', 'config/../data/w.tmp', 'link/w.tmp', 'data/w.tmp-wal', 'data/w'])
+      expect(await backup(out)).toMatchObject({ code: 2, stderr: expect.stringContaining('warehouse itself') });
+    expect(statSync(file).ino).toBe(before);
+    expect(await backup('config')).toMatchObject({ code: 1 });
+    expect(readdirSync(place.dir).toSorted()).toEqual(['config', 'copy.db', 'data', 'link']);
   });
 });
