@@ -32,7 +32,9 @@ export function readPeriod({ from, to }: PeriodOptions, timezone: string): Inter
 function readInstant(option: string, text: string, timezone: string): string {
   try {
     if (/^\d{4}-\d\d-\d\d$/.test(text)) return startOfDay(text, timezone);
-    if (/(?:Z|[+-]\d\d:?\d\d)$/.test(text)) return isoInstant(Temporal.Instant.from(text).epochMilliseconds);
+    // PlainDateTime would ignore a zone and an offset.
+    if (text.includes('[')) return isoInstant(Temporal.ZonedDateTime.from(text).epochMilliseconds);
+    if (/[T ].*(?:Z|[+-])/i.test(text)) return isoInstant(Temporal.Instant.from(text).epochMilliseconds);
     return isoInstant(Temporal.PlainDateTime.from(text).toZonedDateTime(timezone).epochMilliseconds);
   } catch {
     throw usageError(`${option} is not a date or date-time`, 'for example 2026-01-31 or 2026-01-31T18:00');

@@ -1,5 +1,6 @@
 // roadbook report missing-proof: executed stops that lack evidence, by agent and day.
 import type { Command } from 'commander';
+import { knownDay } from '../core/time/known-day.ts';
 import { type MissingProof, missingProof, proofByAgent } from '../warehouse/queries/missing-proof.ts';
 import { addCommand, print, usageError, withApp } from './command.ts';
 import { EXIT } from './output/exit-codes.ts';
@@ -15,7 +16,8 @@ export function define(parent: Command): void {
     summary: 'lists executed stops without a required picture, signature or checklist, by agent and day',
     options: (command) => command.option('--day <date>', 'only this local day, for example 2026-01-31'),
     action: withApp(async (app, _args, { json, day }) => {
-      if (day !== undefined && !isDate(day)) throw usageError('--day is not a date', 'for example 2026-01-31');
+      if (day !== undefined && !knownDay.safeParse(day).success)
+        throw usageError('--day is not a date', 'for example 2026-01-31');
       await app.privacy();
       const stops = await missingProof(await app.warehouse(), { day });
       print(json ? JSON.stringify(stops, null, 2) : show(stops));
@@ -23,8 +25,6 @@ export function define(parent: Command): void {
     }),
   });
 }
-
-const isDate = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
 
 function show(stops: readonly MissingProof[]): string {
   if (stops.length === 0) return 'No executed stop lacks evidence that `proof` in the configuration requires.';

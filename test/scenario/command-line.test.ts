@@ -39,6 +39,7 @@ describe('the command line', () => {
     ['an unknown command', ['strat'], /unknown command 'strat'[\s\S]*start/],
     ['an unknown option', ['run', 'pull-vehicles', '--jsn'], /--json/],
     ['a missing argument', ['run'], /missing required argument 'job'/],
+    ['a day that does not exist', ['report', 'missing-proof', '--day', '2026-02-31'], /2026-01-31/],
     ['an unknown job', ['run', 'pull-vehicels'], /did you mean `pull-vehicles`\?/],
     ['a number that is none', ['jobs', '--next', 'many'], /whole number/],
     ['an unknown table', ['verify', '--table', 'evnt'], /No job pulls a table "evnt"[\s\S]*did you mean `event`\?/],

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { asRoadbookError } from '../../core/errors.ts';
 import { suggest } from '../../core/text/near-word.ts';
 import { isoInstant } from '../../core/time/clock.ts';
+import { knownDay } from '../../core/time/known-day.ts';
 import type { NamedJob } from '../../sync/job.ts';
 import { retryQuarantined } from '../../sync/pull/records/quarantine-retry.ts';
 import { type Action, act, actOnMany, assertAbsent, cancel, previewMany, retry } from '../../sync/push/actions.ts';
@@ -16,7 +17,7 @@ import { SHOWN_STATES } from '../../warehouse/outbox/entry.ts';
 import { countEntries, type EntryFilter } from '../../warehouse/outbox/lists.ts';
 import { ApiError } from '../server/api-error.ts';
 import type { JobActions, StatusServerDependencies } from '../server/dependencies.ts';
-import { dayOf, knownDay } from './page-query.ts';
+import { dayOf } from './page-query.ts';
 import { namedEntry, subjectOf } from './plans.ts';
 
 const entryRequest = z.strictObject({

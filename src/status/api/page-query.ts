@@ -11,9 +11,6 @@ export const PAGE_ROWS = 50;
 
 export const page = z.coerce.number().int().min(0).max(100_000).default(0);
 
-/** Every warehouse can store the instants of these days. */
-export const knownDay = z.iso.date().refine((day) => day >= '1970-01-01' && day < '2200-01-01');
-
 export function dayOf(day: string, timezone: string): { start: string; end: string } {
   const { from, to } = periodOf(day, timezone);
   return { start: from, end: to };

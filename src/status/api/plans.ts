@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Config } from '../../config/schema.ts';
 import { isJsonObject, type JsonObject } from '../../core/glossary.ts';
 import { isoInstant } from '../../core/time/clock.ts';
+import { knownDay } from '../../core/time/known-day.ts';
 import type { FeedKind } from '../../erp/feed-kinds.ts';
 import { type Language, reasonIn } from '../../erp/files/result-words.ts';
 import { outboxAttention } from '../../sync/push/attention.ts';
@@ -32,7 +33,7 @@ import { attentionReason } from '../health/attention-reason.ts';
 import { deadlineStatus } from '../health/deadline.ts';
 import { ApiError } from '../server/api-error.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
-import { dayOf, knownDay, languageOf, PAGE_ROWS, page, paged, query, text } from './page-query.ts';
+import { dayOf, languageOf, PAGE_ROWS, page, paged, query, text } from './page-query.ts';
 
 type PlansApiDependencies = Pick<StatusServerDependencies, 'engine' | 'clock' | 'running' | 'privacy' | 'redactor'>;
 

@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import { EVENT_CATEGORIES, ROUTE_PLAN_STATUSES, ROUTE_POINT_STATUSES } from '../../core/code-lists.ts';
 import { isoInstant } from '../../core/time/clock.ts';
+import { knownDay } from '../../core/time/known-day.ts';
 import { localDate, periodOf } from '../../sync/pull/plan/local-days.ts';
 import { kindsWithWaitingFiles } from '../../warehouse/outbox/lists.ts';
 import { dayStatuses } from '../../warehouse/queries/day-status.ts';
@@ -21,7 +22,7 @@ import { tableFreshnessOf } from '../health/status-document.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { dayChart, type LateRule } from './day-chart.ts';
 import { dayPlanRows } from './day-plans.ts';
-import { knownDay, languageOf, query } from './page-query.ts';
+import { languageOf, query } from './page-query.ts';
 import { vehicleOf } from './plans.ts';
 
 const MOST_VEHICLES = 20;
