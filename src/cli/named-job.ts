@@ -32,3 +32,9 @@ export const enabledJobs = (app: App): ScheduledJob[] =>
   Object.entries(app.loaded.config.jobs)
     .filter(([, job]) => job.enabled)
     .map(([name, job]) => ({ name, cron: job.schedule, timezone: job.timezone }));
+
+/** How long the rows of each table are kept, ms. A table without an entry is kept for ever, and every table if no job deletes. */
+export function retentionOf(app: App): Readonly<Record<string, number>> {
+  const { enabled = false, options } = app.loaded.config.jobs['maintain-warehouse'] ?? {};
+  return enabled ? (options?.retention as Record<string, number>) : {};
+}

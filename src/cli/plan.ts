@@ -10,7 +10,7 @@ import type { EngineKind } from '../warehouse/engine.ts';
 import { engines } from '../warehouse/engines.ts';
 import { retentionByTable } from '../warehouse/maintenance/retention.ts';
 import { defineCommand, print, withApp } from './command.ts';
-import { enabledJobs, namedJob } from './named-job.ts';
+import { enabledJobs, namedJob, retentionOf } from './named-job.ts';
 import { amount, wholeNumber, wholeNumbers } from './number-options.ts';
 import { textTable } from './output/text-table.ts';
 
@@ -63,7 +63,6 @@ function planOf(app: App, asked: Figures & { vehicles: number }) {
   const kind: EngineKind = engines[warehouse.engine as keyof typeof engines];
   const rate = asked.requestsPerMinute ?? service.requestsPerMinute;
   const budget = callBudget(jobs, rate, app.clock.now());
-  const retention = (settings['maintain-warehouse']?.options as { retention?: Record<string, number> })?.retention;
   const found = sizing(jobs, budget, {
     day: asked,
     engine: warehouse.engine,
@@ -73,7 +72,7 @@ function planOf(app: App, asked: Figures & { vehicles: number }) {
     concurrency: service.concurrency,
     maxBodyMb: service.maxBodyMb,
     most: SERVICE_LIMITS,
-    retention: retentionByTable(retention ?? {}),
+    retention: retentionByTable(retentionOf(app)),
   });
   return {
     ...found,

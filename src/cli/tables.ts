@@ -4,6 +4,7 @@ import { formatDuration } from '../core/time/durations.ts';
 import { personalRegister } from '../warehouse/privacy/register.ts';
 import { type DictionaryColumn, type DictionaryEntry, dictionary } from '../warehouse/schema/dictionary.ts';
 import { defineCommand, print, withApp } from './command.ts';
+import { retentionOf } from './named-job.ts';
 import { dbtSources } from './output/dbt-sources.ts';
 import { EXIT } from './output/exit-codes.ts';
 import { textTable } from './output/text-table.ts';
@@ -85,11 +86,11 @@ const asMarkdown = (entry: DictionaryEntry): string =>
   ].join('\n');
 
 /** Needs the configuration: policies, retention and feeds are settings. */
-const showRegister = withApp<TablesOptions>(async ({ loaded: { config } }, _args, { json }) => {
-  const retention = config.jobs['maintain-warehouse']?.options.retention as Record<string, number> | undefined;
+const showRegister = withApp<TablesOptions>(async (app, _args, { json }) => {
+  const { config } = app.loaded;
   const entries = personalRegister({
     policies: config.privacy.policies,
-    retention: Object.fromEntries(Object.entries(retention ?? {}).map(([table, ms]) => [table, formatDuration(ms)])),
+    retention: Object.fromEntries(Object.entries(retentionOf(app)).map(([table, ms]) => [table, formatDuration(ms)])),
     feeds: Object.keys(config.erp).filter((kind) => config.erp[kind as keyof typeof config.erp] !== undefined),
     images: config.warehouse.images,
   });

@@ -51,6 +51,16 @@ describe('the command line', () => {
     expect(stdout).toBe('');
   });
 
+  it('prints the retention of personal data only if the job that deletes it is enabled', async () => {
+    const kept = async (enabled: boolean) => {
+      const options = `{ enabled: ${enabled}, retention: { event: 90d } }`;
+      writeFileSync(join(place.dir, 'config/other.yaml'), `jobs: { maintain-warehouse: ${options} }\n`);
+      const { stdout } = await place.runHere(['tables', '--personal', '--json', '--config', 'config/other.yaml']);
+      return JSON.parse(stdout).find((each: { place: string }) => each.place === 'event.driver_name').kept;
+    };
+    expect([await kept(true), await kept(false)]).toEqual(['90d', 'for ever']);
+  });
+
   it('prints help on stdout and exits 0', async () => {
     const { code, stdout, stderr } = await place.runHere(['--help']);
     expect(code).toBe(0);
