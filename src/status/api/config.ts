@@ -1,9 +1,11 @@
 // The running configuration without its secrets, the last rejected edit, the coming runs of each job, and the latest
 // actions of people.
 import { Hono } from 'hono';
+import { z } from 'zod';
 import { fileName } from '../../config/changes.ts';
 import { publicConfig } from '../../config/secrets.ts';
 import { formatDuration } from '../../core/time/durations.ts';
+import type { NamedJob } from '../../sync/job.ts';
 import { newestOrders } from '../../warehouse/control/audit.ts';
 import { readControls } from '../../warehouse/control/job-controls.ts';
 import { schedulePreview } from '../capacity/schedule-preview.ts';
@@ -39,25 +41,25 @@ export function config({ engine, clock, running, refusedEdit, redactor, jobs }: 
   return app;
 }
 
-/** Names of the job options that are durations: their schema turns a text such as `1h` into milliseconds. */
-export function durationsOf(jobs: ConfigApiDependencies['jobs']): ReadonlySet<string> {
-  const names = jobs.flatMap(({ options }) =>
-    Object.entries(options.shape).flatMap(([name, schema]) => {
-      const parsed = (schema as { safeParse(value: unknown): { success: boolean; data?: unknown } }).safeParse('1h');
-      return parsed.success && parsed.data === 3_600_000 ? [name] : [];
-    }),
-  );
-  return new Set(names);
+type Described = Pick<z.core.JSONSchema.BaseSchema, 'title' | 'properties'>;
+
+/** The job options that are durations: `lookback`, or `retention.event` inside another option. */
+export function durationsOf(jobs: readonly Pick<NamedJob, 'options'>[]): ReadonlySet<string> {
+  const durationsIn = ({ properties = {} }: Described, before: string): string[] =>
+    Object.entries(properties as Record<string, Described>).flatMap(([name, option]) =>
+      option.title === 'duration' ? [before + name] : durationsIn(option, `${name}.`),
+    );
+  return new Set(jobs.flatMap(({ options }) => durationsIn(z.toJSONSchema(options, { io: 'input' }), '')));
 }
 
 /** The configuration as people write it in the file: snake_case names, durations as `6h`. */
-export function asWritten(value: unknown, durations: ReadonlySet<string>, key = ''): unknown {
+export function asWritten(value: unknown, durations: ReadonlySet<string>, key = '', outer = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => asWritten(item, durations));
   if (typeof value === 'object' && value !== null) {
     const { isListed: _, ...settings } = value as Record<string, unknown>;
     const entries = Object.entries(settings);
-    return Object.fromEntries(entries.map(([name, inner]) => [fileName(name), asWritten(inner, durations, name)]));
+    return Object.fromEntries(entries.map(([name, inner]) => [fileName(name), asWritten(inner, durations, name, key)]));
   }
-  const isDuration = key.endsWith('Ms') || durations.has(key);
+  const isDuration = key.endsWith('Ms') || durations.has(key) || durations.has(`${outer}.${key}`);
   return typeof value === 'number' && isDuration ? formatDuration(value).replaceAll(' ', '') : value;
 }
