@@ -56,10 +56,12 @@ const drift = (table: string, drifted: number, verified_at = '2026-03-31T05:15:0
 });
 
 it('an alert names the tables above the limit of the configuration, and no others', () => {
-  const config = { jobs: { 'verify-warehouse': { options: { drift_limit: 0.002 } } } } as never;
-  expect(driftAboveLimit([drift('event', 2), drift('checklist', 3)], config).map(({ table }) => table)).toEqual([
-    'checklist',
-  ]);
+  const above = (enabled: boolean) => {
+    const config = { jobs: { 'verify-warehouse': { enabled, options: { drift_limit: 0.002 } } } } as never;
+    return driftAboveLimit([drift('event', 2), drift('checklist', 3)], config).map(({ table }) => table);
+  };
+  expect(above(true)).toEqual(['checklist']);
+  expect(above(false)).toEqual([]);
 });
 
 it('drift of a table that no enabled job pulls, or of a month ago, no longer counts', () => {

@@ -104,10 +104,10 @@ export function driftAboveLimit(verification: readonly TableDrift[], config: Pic
   return limit === null ? [] : verification.filter(({ drift_ratio }) => drift_ratio > limit);
 }
 
-/** Null if no job verifies. */
+/** Null if no enabled job verifies: then nothing would ever show that the drift is gone. */
 export function driftLimit({ jobs }: Pick<Config, 'jobs'>): number | null {
-  const limit = jobs[VERIFY_JOB]?.options.drift_limit;
-  return typeof limit === 'number' ? limit : null;
+  const { enabled = false, options } = jobs[VERIFY_JOB] ?? {};
+  return enabled && typeof options?.drift_limit === 'number' ? options.drift_limit : null;
 }
 
 /** What the health depends on, without the tables: for the document and for alerts. */
