@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { tableJobs } from '../../src/app/app.ts';
 import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
+import { writeFact } from '../../src/warehouse/control/learned-facts.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
 import { entryIn } from '../support/outbox-samples.ts';
@@ -189,6 +190,17 @@ describe('/api/jobs/<job>', () => {
   });
 });
 
+describe('/api/config', () => {
+  it('has durations as the file has them, inside an option too', async () => {
+    const config = 'jobs: { maintain-warehouse: { retention: { event: 90d } }, pull-events: { lookback: 7h } }\n';
+    const other = await makeStatusPlace({ config });
+    onTestFinished(() => other.close());
+    const { jobs } = (await other.ask('GET', '/api/config')).json.config;
+    expect(jobs['maintain-warehouse'].options.retention).toEqual({ event: '90d' });
+    expect(jobs['pull-events'].options).toMatchObject({ lookback: '7h', since: '30d', categories: 'all' });
+  });
+});
+
 describe('the outbox', () => {
   it('gives the reasons of Roadbook in the language of the reader', async () => {
     const rejected = { external_code: 'no-stops', reasons: '["route_points: at least one is required"]' };
@@ -228,11 +240,22 @@ describe('the outbox', () => {
     await place.rig.clock.advance(30_000);
     await place.rig.run('push-route-plans');
     expect(await job()).toEqual(['attention', 'ok', [], 0]);
+    const later = Date.parse(at) + 60_000;
+    const facts = Array.from({ length: 25 }, (_, n) => ({ name: `${n}.json`, reason: 'x', kind: 'route_plans' }));
+    await place.rig.engine.write(async (tx) => {
+      for (const [n, fact] of facts.entries())
+        await writeFact(tx, `unread route_plans ${fact.name}`, fact, later + n * 1_000);
+    });
+    const newest = facts.slice(5).map(({ name }) => name);
+    const shown = async () => (await asked('outbox')).unread.map(({ name }: { name: string }) => name);
+    expect(await shown()).toEqual(newest.toReversed());
     const { reasons } = await asked('status');
     expect(reasons.filter(({ code }: { code: string }) => code.startsWith('push_'))).toMatchObject([
       { code: 'push_unreadable', health: 'attention', place: 'plans?show=unread' },
       { code: 'push_rejected', health: 'attention', place: 'plans?state=rejected' },
     ]);
+    await place.rig.clock.advance(86_400_000 + 600_000);
+    expect(await shown()).toEqual([]);
   });
 
   it('is searched by day and states', async () => {

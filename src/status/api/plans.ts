@@ -14,7 +14,6 @@ import { payloadOf, pushJobOf } from '../../sync/push/kind.ts';
 import { REJECTED } from '../../sync/push/outcome.ts';
 import type { UnreadFact } from '../../sync/push/push-issues.ts';
 import { actionsOn } from '../../warehouse/control/audit.ts';
-import { factsNamed } from '../../warehouse/control/learned-facts.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { attemptsOf } from '../../warehouse/outbox/attempts.ts';
 import { type OutboxEntry, reasonsOf, SHOWN_STATES, shownEntry } from '../../warehouse/outbox/entry.ts';
@@ -24,7 +23,7 @@ import {
   kindsWithWaitingFiles,
   searchEntries,
   shownCounts,
-  UNREAD,
+  unreadFacts,
 } from '../../warehouse/outbox/lists.ts';
 import { planPoints } from '../../warehouse/queries/delivery-day.ts';
 import { routePlan } from '../../warehouse/tables/route-plan.ts';
@@ -147,11 +146,12 @@ function contentFacts({ kind, state, payload, updated_at }: OutboxEntry, { erp, 
 
 const MOST_UNREAD = 20;
 
-/** The files and feeds that could not be read in the last day: why, when, by which job, and where a file lies now. */
-async function unread({ engine, redactor, running }: PlansApiDependencies, language: Language) {
+/** The newest files and feeds that could not be read in the last day: why, when, by which job, and where a file lies now. */
+async function unread({ engine, clock, redactor, running }: PlansApiDependencies, language: Language) {
   const { erp } = running().config;
-  const facts = await engine.read((sql) => factsNamed<UnreadFact>(sql, UNREAD));
-  return facts.slice(0, MOST_UNREAD).map(({ name, reason, kind, at = null }) => {
+  const at = isoInstant(clock.now());
+  const facts = await engine.read((sql) => unreadFacts<UnreadFact>(sql, at, MOST_UNREAD));
+  return facts.map(({ name, reason, kind, at = null }) => {
     const feed = erp[kind as FeedKind];
     const folder = feed?.source === 'files' ? join(feed.folder, 'failed') : null;
     const job = kind === undefined ? null : pushJobOf(kind);
@@ -159,8 +159,7 @@ async function unread({ engine, redactor, running }: PlansApiDependencies, langu
   });
 }
 
-/** The vehicles of a plan, as the warehouse may store their plates; null if there are none, or the content is not kept. */
-/** The plates in the content of a plan, as the privacy policy shows them. */
+/** The plates in the content of a plan, as the privacy policy shows them; null if there are none, or the content is not kept. */
 export function vehicleOf(
   entry: Pick<OutboxEntry, 'kind' | 'payload'>,
   { privacy }: Pick<PlansApiDependencies, 'privacy'>,

@@ -158,7 +158,7 @@ export async function entriesNeedingAttention(
 }
 
 /** How the names of the facts begin that a file or feed could not be read. */
-export const UNREAD = 'unread ';
+const UNREAD = 'unread ';
 export const unreadFact = (kind: string, name = ''): string => `${UNREAD}${kind} ${name}`;
 
 export const dropOldUnread = async (sql: Knex, kind: string, before: string): Promise<void> => {
@@ -167,6 +167,19 @@ export const dropOldUnread = async (sql: Knex, kind: string, before: string): Pr
     .where('updated_at', '<', before)
     .delete();
 };
+
+/** The facts of the last day. Only a run of the push deletes older ones. */
+const lastUnread = (sql: Knex, at: string): Knex.QueryBuilder =>
+  sql('sync_state').where('name', 'like', `${UNREAD}%`).where('updated_at', '>=', before(at, DAY_MS));
+
+/** What could not be read in the last day, newest first. */
+export async function unreadFacts<T>(sql: Knex, at: string, limit: number): Promise<T[]> {
+  const rows: { value: string }[] = await lastUnread(sql, at)
+    .orderBy([{ column: 'updated_at', order: 'desc' }, 'name'])
+    .limit(limit)
+    .select('value');
+  return rows.map(({ value }) => JSON.parse(value) as T);
+}
 
 interface KindCount {
   kind: string;
@@ -198,10 +211,7 @@ export async function openIssues(sql: Knex, kinds: readonly string[], at: string
       .count({ n: '*' });
     return rows.map(({ kind, n }) => ({ kind, n: Number(n) }));
   };
-  const unread: { name: string }[] = await sql('sync_state')
-    .where('name', 'like', `${UNREAD}%`)
-    .where('updated_at', '>=', since)
-    .select('name');
+  const unread: { name: string }[] = await lastUnread(sql, at).select('name');
   const files = Map.groupBy(unread, ({ name }) => name.split(' ')[1] ?? '');
   const rejected = { state: 'rejected', attention: null };
   return {
