@@ -54,7 +54,15 @@ export const define = (command: Command): Command =>
       print(
         json
           ? JSON.stringify({ run: summary, drift, late, tables }, null, 2)
-          : [describeRun(summary), ...describe(found), ...sentences(found, repair)].join('\n'),
+          : [
+              describeRun(summary),
+              ...describe(found),
+              ...sentences(found, {
+                repair,
+                isComplete: summary.status === 'ok',
+                maxCalls: settings.options.max_calls,
+              }),
+            ].join('\n'),
       );
       return summary.status === 'ok' && drift.wrong > 0 ? EXIT.partial : exitCodeOfRun(summary);
     }),
@@ -107,15 +115,19 @@ const HEAD = [
 ];
 
 /** The next sample is another one, so the hint asks for all days of the tables that drift. */
-function sentences(found: readonly VerifiedDay[], repair: boolean): string[] {
+function sentences(
+  found: readonly VerifiedDay[],
+  { repair, isComplete, maxCalls }: { repair: boolean; isComplete: boolean; maxCalls: unknown },
+): string[] {
   const isWrong = ({ compared, equal }: VerifiedDay): boolean => compared > equal;
   const final = found.filter(({ state }) => state === 'final');
   const drift = sumOf(final);
   const late = sumOf(found.filter(({ state }) => state !== 'final'));
   const tables = [...new Set(final.filter(isWrong).map(({ table_name }) => table_name))];
+  const repaired = isComplete ? 'Repaired.' : 'Repaired only in part: the run did not compare everything.';
   const hint = repair
-    ? 'Repaired.'
-    : `Repair it: npx roadbook verify --repair --sample 1000 --table ${tables.join(' ')}`;
+    ? repaired
+    : `Repair it, with at most ${maxCalls} calls (jobs.verify-warehouse.max_calls): npx roadbook verify --repair --sample 1000 --table ${tables.join(' ')}`;
   return [
     ...(drift.compared === 0 ? ['No row of a final day was in the sample.'] : []),
     ...(drift.compared > 0 && drift.wrong === 0 ? [`No drift: ${drift.compared} rows of final days are equal.`] : []),
@@ -123,7 +135,7 @@ function sentences(found: readonly VerifiedDay[], repair: boolean): string[] {
     ...(late.wrong > 0
       ? [
           `Late: ${late.wrong} rows of days or lists that are still read again differ. ` +
-            (repair ? 'Repaired.' : 'The next runs bring them.'),
+            (repair ? repaired : 'The next runs bring them.'),
         ]
       : []),
   ];
