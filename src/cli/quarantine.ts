@@ -1,7 +1,7 @@
 // roadbook quarantine list | show | retry: the invalid records and their reasons.
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import { retryQuarantined } from '../sync/pull/records/quarantine-retry.ts';
+import { type RetryResult, retryQuarantined } from '../sync/pull/records/quarantine-retry.ts';
 import { type QuarantinedRecord, quarantined } from '../warehouse/control/quarantine.ts';
 import { addCommand, print, say, usageError, withApp } from './command.ts';
 import { EXIT } from './output/exit-codes.ts';
@@ -13,7 +13,7 @@ interface Filter {
 }
 
 const MAX_SHOWN = 100;
-const MAX_RETRIED = 100_000;
+const RETRIED_AT_ONCE = 1_000;
 
 const filterOptions = (command: Command): Command =>
   command.option('--job <name>', 'only records of this job').option('--table <name>', 'only records of this table');
@@ -24,7 +24,9 @@ export function define(parent: Command): void {
     summary: 'lists the newest records, with their reasons',
     options: filterOptions,
     action: withApp(async (app, _args, { json, job, table }) => {
-      const rows = await quarantined(await app.warehouse(), { job, table }, MAX_SHOWN);
+      const found = await quarantined(await app.warehouse(), { job, table }, MAX_SHOWN + 1);
+      const rows = found.slice(0, MAX_SHOWN);
+      if (found.length > MAX_SHOWN) say(`Only the newest ${MAX_SHOWN} are listed. Try --job or --table.`);
       print(json ? JSON.stringify(rows.map(withPayload), null, 2) : show(rows));
       return EXIT.ok;
     }),
@@ -33,8 +35,9 @@ export function define(parent: Command): void {
     usage: 'show <id>',
     summary: 'shows one complete record; the start of its id is enough',
     action: withApp(async (app, [id = ''], { json }) => {
-      const [row] = await quarantined(await app.warehouse(), { id }, 1);
+      const [row, other] = await quarantined(await app.warehouse(), { id }, 2);
       if (row === undefined) throw noSuch(id);
+      if (other !== undefined) throw usageError(`The ids of several records begin with ${id}`, 'give more of the id');
       print(json ? JSON.stringify(withPayload(row), null, 2) : showOne(row));
       return EXIT.ok;
     }),
@@ -45,13 +48,16 @@ export function define(parent: Command): void {
     options: filterOptions,
     action: withApp(async (app, [id], { json, job, table }) => {
       const engine = await app.warehouse();
-      const rows = await quarantined(engine, { job, table, id }, MAX_RETRIED);
-      if (id !== undefined && rows.length === 0) throw noSuch(id);
-      const results = await retryQuarantined(rows, app.jobs, randomUUID(), {
-        ...app,
-        engine,
-        privacy: await app.privacy(),
-      });
+      const dependencies = { ...app, engine, privacy: await app.privacy() };
+      const runId = randomUUID();
+      const results: RetryResult[] = [];
+      for (let after: QuarantinedRecord | undefined; ; ) {
+        const rows = await quarantined(engine, { job, table, id, after }, RETRIED_AT_ONCE);
+        after = rows.at(-1);
+        if (after === undefined) break;
+        results.push(...(await retryQuarantined(rows, app.jobs, runId, dependencies)));
+      }
+      if (id !== undefined && results.length === 0) throw noSuch(id);
       const loaded = results.filter((result) => result.loaded).length;
       if (json) print(JSON.stringify({ tried: results.length, loaded, results }, null, 2));
       else {

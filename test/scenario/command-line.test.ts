@@ -155,6 +155,28 @@ describe('the command line', () => {
     const clean = await place.runHere(verify);
     expect(clean.code).toBe(0);
     expect(clean.stdout).toMatch(/No drift: \d+ rows of final days are equal\./);
+    await place.query(`update daily_summary set total_distance = -1 where subject = 'vehicle'`);
+    writeFileSync(
+      join(place.dir, 'config/roadbook.yaml'),
+      'jobs: { pull-daily-summaries: { since: 4d, lookback: 1d }, verify-warehouse: { max_calls: 3 } }\n',
+    );
+    const cut = await place.runHere([...verify, '--repair']);
+    expect(cut.stdout).toContain('Repaired only in part: the run did not compare everything.');
+    expect(cut.stdout).not.toContain('Repaired.');
+  });
+
+  it('says when the quarantine has more than it lists, and when the start of an id is that of several', async () => {
+    expect((await place.runHere(['quarantine', 'list'])).stderr).toBe('');
+    await place.query(`insert into sync_quarantine (id, job, table_name, reason, payload, first_seen_at, last_seen_at, times, run_id)
+      with recursive n(i) as (select 100 union all select i + 1 from n where i < 200)
+      select 'abc' || i, 'pull-vehicles', 'vehicle', 'old', '{"id":' || i || '}', '', '2026-03-10T15:00:00.000Z', 1, 'r' from n`);
+    const listed = await place.runHere(['quarantine', 'list', '--json']);
+    expect(JSON.parse(listed.stdout)).toHaveLength(100);
+    expect(listed.stderr).toContain('Only the newest 100 are listed.');
+    const several = await place.runHere(['quarantine', 'show', 'abc']);
+    expect(several).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('several records') });
+    const { stdout } = await place.runHere(['quarantine', 'show', 'abc101', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ id: 'abc101' });
   });
 
   it('shows the next ticks in local time and UTC, and flags the days on which the clock changes', async () => {

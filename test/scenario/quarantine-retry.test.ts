@@ -96,6 +96,22 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, a quarantined record', (e
     expect(await rig.rows('select id, plate from vehicle order by id')).toContainEqual(stored);
   });
 
+  it('is on one page of several, newest first', async () => {
+    rig = await makeRig({ startAt: AT, engine });
+    const invalid = [1, 2, 3].map((id) => ({ table: vehicle, key: null, reason: 'old', record: { id } }));
+    await keep('pull-vehicles', invalid);
+    await keep(
+      'pull-vehicles',
+      [{ table: vehicle, key: null, reason: 'old', record: { id: 4 } }],
+      `${AT.slice(0, -4)}001Z`,
+    );
+    const all = await quarantined(rig.engine, {}, 10);
+    const pages = [await quarantined(rig.engine, {}, 2)];
+    pages.push(await quarantined(rig.engine, { after: pages[0]?.at(-1) }, 10));
+    expect(pages.map(({ length }) => length)).toEqual([2, 2]);
+    expect(pages.flat()).toEqual(all);
+  });
+
   it('is found by the start of its id, never by a pattern', async () => {
     rig = await makeRig({ startAt: AT, engine });
     await keep('pull-vehicles', [{ table: vehicle, key: null, reason: 'old', record: { id: 7 } }]);

@@ -110,12 +110,14 @@ export interface QuarantineFilter {
   table?: string;
   /** Beginning of the id. */
   id?: string;
+  /** The last record of the page before. */
+  after?: Pick<QuarantinedRecord, 'id' | 'last_seen_at'>;
 }
 
 /** Newest first. */
 export const quarantined = (
   engine: Pick<Engine, 'read'>,
-  { job, table, id }: QuarantineFilter,
+  { job, table, id, after }: QuarantineFilter,
   limit: number,
   offset = 0,
 ): Promise<QuarantinedRecord[]> =>
@@ -130,6 +132,14 @@ export const quarantined = (
     if (job !== undefined) rows.where({ job });
     if (table !== undefined) rows.where({ table_name: table });
     if (id !== undefined) rows.whereLike('id', `${id}%`);
+    if (after !== undefined) {
+      const { last_seen_at } = after;
+      rows.where((or) =>
+        or
+          .where('last_seen_at', '<', last_seen_at)
+          .orWhere((same) => same.where({ last_seen_at }).where('id', '>', after.id)),
+      );
+    }
     // SQLite has no booleans.
     return (await rows).map((row) => ({ ...row, is_part: Boolean(row.is_part) }));
   });
