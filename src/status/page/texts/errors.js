@@ -87,6 +87,10 @@ export const ptErrors = {
   redirected: ['O serviço redireciona para outro endereço.', 'Se confia nele, ponha-o em service.base_url.'],
   request_invalid: ['A solicitação ao serviço seria inválida e não foi enviada.', 'Corrija os campos indicados.'],
   request_refused: ['O serviço não aceita esta solicitação.', FIELDS],
+  secret_unreadable: [
+    'O arquivo do segredo dos resumos não pode ser lido ou está vazio.',
+    'Restaure o arquivo data/privacy.key, ou preencha privacy.secret.',
+  ],
   service_failed: ['O serviço respondeu com um erro.', DOWN],
   service_unreachable: ['O serviço não responde.', `Confira service.base_url e a rede. ${PASSING}`],
   slice_given_up: ['Uma parte da busca falhou em todas as tentativas.', `O log mostra por quê. ${PASSING}`],
