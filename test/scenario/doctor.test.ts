@@ -162,6 +162,12 @@ describe('doctor', () => {
     expect(checked.stdout).toContain('Estimates assume 3 vehicles,');
   });
 
+  it('does not blame the service for its clock if it could not be reached', async () => {
+    const { of } = await doctor('service: { base_url: "http://127.0.0.1:9" }\nstatus: { port: 0 }\n');
+    expect(of('login')).toMatchObject({ state: 'fail' });
+    expect(of('clock')).toMatchObject({ state: 'warn', found: 'not compared: the service did not answer' });
+  });
+
   it('warns about unencrypted connections', async () => {
     const { of } = await doctor('alerts: { webhook: "http://hooks.invalid/x" }\n');
     expect(of('alerts')).toMatchObject({ state: 'warn', found: expect.stringContaining('encryption') });

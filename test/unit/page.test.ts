@@ -7,6 +7,7 @@ import { EVENT_CATEGORIES, ROUTE_PLAN_STATUSES, ROUTE_POINT_STATUSES } from '../
 import { FAULT_TABLE, STATUS_TABLE } from '../../src/fleet/transport/status-table.ts';
 import { TOO_MANY } from '../../src/sync/pull/plan/slice-scale.ts';
 import { ATTENTION_REASONS } from '../../src/sync/push/attention.ts';
+import { RUN_CAUSES } from '../../src/warehouse/control/runs.ts';
 import { SHOWN_STATES } from '../../src/warehouse/outbox/entry.ts';
 import { dictionary } from '../../src/warehouse/schema/dictionary.ts';
 
@@ -66,6 +67,7 @@ describe('the texts of the page', () => {
     for (const group of ['attention', 'says', 'todo'])
       expect(keys(group).toSorted(), group).toEqual([...ATTENTION_REASONS].toSorted());
     expect(keys('entry').toSorted()).toEqual([...SHOWN_STATES].toSorted());
+    expect(keys('cause').toSorted()).toEqual([...RUN_CAUSES].toSorted());
     for (const { id, name } of EVENT_CATEGORIES) expect(en[`event.${id}`]).toBe(name);
     for (const { code, name } of ROUTE_PLAN_STATUSES) expect(en[`planStatus.${code}`]).toBe(name);
     for (const { code, name } of ROUTE_POINT_STATUSES) expect(en[`stopStatus.${code}`]).toBe(name);

@@ -41,7 +41,7 @@ export interface DoctorDependencies {
 const MOST_SKEW_MS = 120_000;
 const YEAR_MS = 366 * 86_400_000;
 
-type Check = (dependencies: DoctorDependencies) => Promise<CheckOutcome>;
+type Check = (dependencies: DoctorDependencies, before: readonly CheckResult[]) => Promise<CheckOutcome>;
 
 const CHECKS: Readonly<Record<string, Check>> = {
   config: async ({ file, configError }) => {
@@ -95,8 +95,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
     const { expires_at } = fleet.session();
     return ok(expires_at === null ? 'token accepted' : `token accepted, valid until ${expires_at}`);
   },
-  clock: async ({ openService }) => {
+  clock: async ({ openService }, before) => {
     const skewMs = (await openService()).clockSkewMs();
+    if (skewMs === undefined && before.some(({ check, state }) => check === 'login' && state === 'fail'))
+      return warn('not compared: the service did not answer', 'Correct what the check `login` reports.');
     if (skewMs === undefined)
       return warn('the service sends no Date header', 'Compare the clock of this machine by hand.');
     const found = `${formatDuration(Math.abs(skewMs))} ${skewMs < 0 ? 'behind' : 'ahead of'} the service`;
@@ -128,7 +130,7 @@ export async function runChecks(dependencies: DoctorDependencies): Promise<Check
   const results: CheckResult[] = [];
   for (const [name, check] of Object.entries(CHECKS)) {
     if (only?.includes(name) === false) continue;
-    results.push({ check: name, ...(await runCheck(dependencies, () => check(dependencies))) });
+    results.push({ check: name, ...(await runCheck(dependencies, () => check(dependencies, results))) });
   }
   if (only !== undefined) return results;
   return [...results, ...(await checkFeeds(dependencies)), ...(await checkProbe(dependencies))];

@@ -4,6 +4,7 @@ import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { formatDuration } from '../../core/time/durations.ts';
 import { readLeases } from '../../warehouse/control/leases.ts';
 import { readDaemons } from '../../warehouse/control/processes.ts';
+import { TICK_CAUSES } from '../../warehouse/control/runs.ts';
 import { CLOCK_HINT, databaseTime, gapInWords, isApart, readGap } from '../../warehouse/control/server-clock.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { type CheckOutcome, ok, warn } from './check-result.ts';
@@ -67,6 +68,8 @@ export async function checkServerClock(engine: Engine, clock: Clock): Promise<Ch
 
 const lastScheduled = (engine: Engine): Promise<string | null> =>
   engine.read(async (sql) => {
-    const [row] = await sql('sync_run').whereIn('cause', ['schedule', 'catch-up']).max({ last: 'started_at' });
+    const [row] = await sql('sync_run')
+      .whereIn('cause', [...TICK_CAUSES])
+      .max({ last: 'started_at' });
     return row?.last ?? null;
   });

@@ -49,7 +49,8 @@ export const syncRun = controlTable({
   indexes: [['job', 'started_at'], ['job', 'lease_token'], ['status']],
 });
 
-export type RunCause = 'schedule' | 'catch-up' | 'retry' | 'manual' | 'backfill';
+export const RUN_CAUSES = ['schedule', 'catch-up', 'retry', 'manual', 'backfill'] as const;
+export type RunCause = (typeof RUN_CAUSES)[number];
 
 export interface OpenRun {
   runId: string;
@@ -277,7 +278,8 @@ export const readTicks = (engine: Engine, job: string) =>
     };
   });
 
-const TICK_CAUSES: readonly RunCause[] = ['schedule', 'catch-up', 'retry'];
+/** Only a daemon starts these. */
+export const TICK_CAUSES: readonly RunCause[] = ['schedule', 'catch-up', 'retry'];
 
 /** Newest first by lease token, because the clock may have been set back. Runs from before there were leases come last. */
 const lastRuns = (sql: Knex, job: string, causes: readonly RunCause[], limit: number): Promise<LastRun[]> =>

@@ -138,6 +138,7 @@ export const en = {
   'legend.running': 'running',
   'cause.schedule': 'schedule',
   'cause.catch-up': 'catch-up',
+  'cause.retry': 'retry',
   'cause.manual': 'a person',
   'cause.backfill': 'backfill',
   'kind.route_plans': 'route plans',

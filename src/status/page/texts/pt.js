@@ -139,6 +139,7 @@ export const pt = {
   'legend.running': 'em execução',
   'cause.schedule': 'agenda',
   'cause.catch-up': 'recuperação',
+  'cause.retry': 'nova tentativa',
   'cause.manual': 'uma pessoa',
   'cause.backfill': 'carga do passado',
   'kind.route_plans': 'planos de rota',
