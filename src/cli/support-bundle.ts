@@ -6,6 +6,7 @@ import type { App } from '../app/app.ts';
 import { publicConfig } from '../config/secrets.ts';
 import { replaceFile } from '../core/atomic-file.ts';
 import { asRoadbookError } from '../core/errors.ts';
+import { redactedJson } from '../core/text/redaction.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import { searchRuns } from '../warehouse/control/runs.ts';
 import { defineCommand, print, usageError, withApp } from './command.ts';
@@ -57,8 +58,8 @@ async function makeParts(app: App): Promise<Record<string, string>> {
   const texts: Record<string, string> = {};
   for (const [name, make] of Object.entries(parts)) {
     const content = await make().catch((thrown) => ({ error: asRoadbookError(thrown).message }));
-    const text = typeof content === 'string' ? content : JSON.stringify(content, null, 2);
-    texts[name] = withoutPersons(app.redactor.redact(text));
+    const { redact } = app.redactor;
+    texts[name] = withoutPersons(typeof content === 'string' ? redact(content) : redactedJson(content, redact, 2));
   }
   return texts;
 }

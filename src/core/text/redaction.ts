@@ -61,11 +61,11 @@ function withoutJwts(run: string): string {
  * The JSON text of a value, with each text and name redacted separately. Redacting the finished JSON could remove a bare
  * number and leave invalid JSON.
  */
-export function redactedJson(value: unknown, redact: Redactor['redact']): string {
-  const whole = JSON.stringify(value) ?? 'null';
+export function redactedJson(value: unknown, redact: Redactor['redact'], indent = 0): string {
+  const whole = JSON.stringify(value, null, indent) ?? 'null';
   // Most values have nothing to redact, which one pass over their text shows, unless an escape could hide a part of it.
   if (!whole.includes('\\') && redact(whole) === whole) return whole;
-  return JSON.stringify(redactedValue(value, redact)) ?? 'null';
+  return JSON.stringify(redactedValue(value, redact), null, indent) ?? 'null';
 }
 
 function redactedValue(value: unknown, redact: Redactor['redact']): unknown {
