@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import type { App } from '../app/app.ts';
+import { redactedJson } from '../core/text/redaction.ts';
 import { type CheckReport, type CheckRequest, checkErp } from '../erp/check.ts';
 import { FEED_KINDS, type FeedKind } from '../erp/feed-kinds.ts';
 import { TEMPLATE_FORMATS, type TemplateFormat, template } from '../erp/template.ts';
@@ -36,10 +37,10 @@ export function define(erp: Command): void {
     action: withApp(async (app, [file], { json, kind, show, tryStatements }) => {
       const report = await checkFeed(app, { file, show, triesStatements: tryStatements, kind: kind ?? onlyKind(app) });
       const { redact } = app.redactor;
-      if (json) print(redact(JSON.stringify(report, null, 2)));
+      if (json) print(redactedJson(report, redact, 2));
       else if (show === undefined) print(redact(reportText(report)));
       else {
-        if (report.item !== undefined) print(redact(JSON.stringify(report.item, null, 2)));
+        if (report.item !== undefined) print(redactedJson(report.item, redact, 2));
         if (report.issues.length > 0) say(redact([`${show} cannot be sent:`, ...issueLines(report)].join('\n')));
         for (const line of statementLines(report)) say(redact(line));
       }
@@ -61,13 +62,20 @@ export function define(erp: Command): void {
     action: withApp(async (app, _args, { out, ...wanted }) => {
       const zone = app.loaded.config.timezone;
       const content = await template({ ...wanted, nowMs: app.clock.now(), zone });
-      if (out !== undefined) await writeFile(out, content);
+      if (out !== undefined) await writeNew(out, content);
       else if (wanted.format === 'xlsx' && process.stdout.isTTY)
         throw usageError('A workbook cannot be shown in a terminal', 'Add --out FILE.xlsx.');
       else process.stdout.write(content);
       if (out !== undefined) say(`${out} was written. Try: npx roadbook erp check ${out} --kind ${wanted.kind}`);
       return EXIT.ok;
     }),
+  });
+}
+
+/** The file may be one that its owner has filled in. */
+async function writeNew(file: string, content: Buffer): Promise<void> {
+  await writeFile(file, content, { flag: 'wx' }).catch((error) => {
+    throw error.code === 'EEXIST' ? usageError(`${file} already exists`, 'name another file') : error;
   });
 }
 

@@ -186,7 +186,7 @@ const NEEDED = ['plan.external_code', 'plan.date_time_start', 'plan.date_time_en
 
 async function tryFeed({ isAsking }: Interview, options: InitOptions, setup: Setup, isAgain: boolean) {
   const { source, sample } = setup.answers;
-  const given = options.map.map((rule) => rule.split('=', 2) as [string, string?]);
+  const given = options.map.map((rule) => /^([^=]*)=?(.*)$/s.exec(rule)?.slice(1) as [string, string]);
   const chosen = new Map<string, string[]>();
   Object.assign(setup, { mapping: {}, missing: [], feed: undefined });
   if (source === 'none') return undefined;
@@ -205,7 +205,11 @@ async function tryFeed({ isAsking }: Interview, options: InitOptions, setup: Set
   const columns = new Map(tables.flatMap((table) => table.columns).map((each) => [each.column, each]));
   for (const { column, paths, suggestion } of columns.values())
     for (const meant of suggestion === null ? paths : [suggestion]) if (!chosen.has(meant)) chosen.set(meant, [column]);
-  for (const [path, names = ''] of given) chosen.set(path, names.split(','));
+  for (const [path, names] of given)
+    chosen.set(
+      path.trim(),
+      names.split(',').map((name) => name.trim()),
+    );
   // Records in canonical form have no columns.
   if (isAsking && columns.size > 0)
     for (const path of NEEDED)

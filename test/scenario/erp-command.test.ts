@@ -1,5 +1,5 @@
 // roadbook erp check and template as an integrator meets them: no service, nothing sent, every error with its cell.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FEED_KINDS } from '../../src/erp/feed-kinds.ts';
@@ -70,6 +70,12 @@ describe('erp check', () => {
       options: { optimize: false },
     });
     expect((await place.runHere(['erp', 'check', 'a.csv', '--show', 'V9'])).code).toBe(2);
+    const item = { ...JSON.parse(stdout).data, external_code: 'V4', customer_id: 52_998_224_725 };
+    write('b.json', JSON.stringify(item));
+    writeFileSync(join(place.dir, 'config', 'roadbook.yaml'), 'timezone: America/Sao_Paulo\n');
+    const shown = await place.runHere(['erp', 'check', 'b.json', '--show', 'V4']);
+    expect(JSON.parse(shown.stdout).data).toMatchObject({ external_code: 'V4', customer_id: '[redacted]' });
+    expect((await check('b.json', '--show', 'V4')).item.data).toMatchObject({ customer_id: '[redacted]' });
   });
 
   it('shows why an item cannot be sent, also if it cannot be read', async () => {
@@ -155,6 +161,13 @@ describe('erp check', () => {
 });
 
 describe('erp template', () => {
+  it('never replaces a file', async () => {
+    write('mine.csv', 'mine');
+    const { code, stderr } = await place.runHere(['erp', 'template', '--out', 'mine.csv']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('mine.csv already exists')]);
+    expect(readFileSync(join(place.dir, 'mine.csv'), 'utf8')).toBe('mine');
+  });
+
   const cases = FEED_KINDS.flatMap((kind) =>
     ['csv', 'xlsx', 'json'].flatMap((format) => ['pt', 'en'].map((language) => [kind, format, language] as const)),
   );

@@ -26,9 +26,10 @@ const init = (...args: string[]) => place.runHere(['init', '--config', FILE, '--
 const written = (file: string): string => readFileSync(join(place.dir, file), 'utf8');
 
 it('writes a configuration that was tried, with a mapping from the sample, and reads the sample with it', async () => {
-  const sample = 'NUM_VIAGEM;SAIDA;RETORNO;CLIENTE;ENDERECO\nV1;18/11/2026 08:00;18/11/2026 18:00;Loja 1;"Rua Um, 1"\n';
+  const sample = 'NUM_VIAGEM;SAIDA;RETORNO;A=B;ENDERECO\nV1;18/11/2026 08:00;18/11/2026 18:00;Loja 1;"Rua Um, 1"\n';
   writeFileSync(join(place.dir, 'sample.csv'), sample);
-  const { code, stdout } = await init('--sample', 'sample.csv', '--timezone', 'America/Recife', '--json');
+  const options = ['--sample', 'sample.csv', '--timezone', 'America/Recife', '--map', 'point.name=A=B'];
+  const { code, stdout } = await init(...options, '--json');
   expect(code).toBe(0);
   const { checks } = JSON.parse(stdout) as { checks: { check: string; state: string }[] };
   expect(checks.length).toBeGreaterThan(5);
@@ -96,7 +97,7 @@ it.each([
   const erp = await makeErp(client, connection);
   writeFileSync(join(place.dir, 'plans.sql'), QUERY);
   const feed = ['--source', 'sql', '--client', client, '--connection', connection, '--query', 'plans.sql'];
-  const map = ['plan.date_time_start=dt_viagem,hr_saida', 'plan.date_time_end=dt_viagem,hr_retorno'];
+  const map = ['plan.date_time_start=dt_viagem, hr_saida', 'plan.date_time_end=dt_viagem,hr_retorno'];
   const { code, stdout } = await init(...feed, '--map', ...map, '--json');
   expect([code, JSON.parse(stdout)]).toMatchObject([0, { items: 1, rejected: 0, variables: ['ERP_DATABASE_URL'] }]);
   expect(JSON.parse(stdout).checks).toContainEqual({
