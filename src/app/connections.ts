@@ -15,6 +15,7 @@ import type { Feed } from '../erp/source.ts';
 import { openSource } from '../erp/sources.ts';
 import { createFleet, type Fleet } from '../fleet/client.ts';
 import type { SessionMemory } from '../fleet/session/session-memory.ts';
+import { pushJobOf } from '../sync/push/kind.ts';
 import { dropSamplePlans } from '../sync/push/sample-drop.ts';
 
 export interface Service {
@@ -156,7 +157,7 @@ function feedFor(
 ): Connection<Feed> | undefined {
   const feed = erp[kind];
   if (feed === undefined) return undefined;
-  const reuseCodes = jobs[`push-${kind.replaceAll('_', '-')}`]?.options.reuse_codes === true;
+  const reuseCodes = jobs[pushJobOf(kind)]?.options.reuse_codes === true;
   const resource = lazyResource(
     async () => {
       if (baseUrl === 'sandbox' && feed.source === 'files' && kind === 'route_plans') {

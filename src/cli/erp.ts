@@ -6,6 +6,7 @@ import { redactedJson } from '../core/text/redaction.ts';
 import { type CheckReport, type CheckRequest, checkErp } from '../erp/check.ts';
 import { FEED_KINDS, type FeedKind } from '../erp/feed-kinds.ts';
 import { TEMPLATE_FORMATS, type TemplateFormat, template } from '../erp/template.ts';
+import { pushJobOf } from '../sync/push/kind.ts';
 import { addCommand, print, say, usageError, withApp } from './command.ts';
 import { EXIT } from './output/exit-codes.ts';
 import { textTable } from './output/text-table.ts';
@@ -84,7 +85,7 @@ export function checkFeed(
   { kind, ...asked }: Omit<CheckRequest, 'settings' | 'context'> & { kind: FeedKind },
 ): Promise<CheckReport> {
   const { config } = app.loaded;
-  const reuseCodes = config.jobs[`push-${kind.replaceAll('_', '-')}`]?.options.reuse_codes === true;
+  const reuseCodes = config.jobs[pushJobOf(kind)]?.options.reuse_codes === true;
   const { clock, log } = app;
   const context = { kind, zone: config.timezone, reuseCodes, clock, log, random: Math.random };
   return checkErp({ settings: config.erp[kind], ...asked, context });

@@ -17,6 +17,7 @@ import {
   retry,
 } from '../sync/push/actions.ts';
 import { outboxAttention } from '../sync/push/attention.ts';
+import { pushJobOf } from '../sync/push/kind.ts';
 import { attemptsOf } from '../warehouse/outbox/attempts.ts';
 import { type OutboxEntry, SHOWN_STATES, type ShownState, shownEntry, shownState } from '../warehouse/outbox/entry.ts';
 import { countEntries, type EntryFilter, kindsWithWaitingFiles, searchEntries } from '../warehouse/outbox/lists.ts';
@@ -175,7 +176,7 @@ interface ActingCommand {
 
 /** Runs the push job: a run reads back unknown entries before it sends anything. */
 async function readBack(app: App, { kind }: OutboxEntry): Promise<RunSummary> {
-  const { job, settings } = namedJob(app, `push-${kind.replaceAll('_', '-')}`);
+  const { job, settings } = namedJob(app, pushJobOf(kind));
   const request = { job, options: settings.options, cause: 'manual' as const, onWait: sayWaiting(job.name) };
   return (await runLeased(request, await app.sync())).summary;
 }

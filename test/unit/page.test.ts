@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { loadJobs } from '../../src/app/app.ts';
 import { EVENT_CATEGORIES, ROUTE_PLAN_STATUSES, ROUTE_POINT_STATUSES } from '../../src/core/code-lists.ts';
 import { FAULT_TABLE, STATUS_TABLE } from '../../src/fleet/transport/status-table.ts';
+import { lateSeconds } from '../../src/status/api/day-chart.ts';
 import { TOO_MANY } from '../../src/sync/pull/plan/slice-scale.ts';
 import { ATTENTION_REASONS } from '../../src/sync/push/attention.ts';
 import { RUN_CAUSES } from '../../src/warehouse/control/runs.ts';
@@ -142,13 +143,11 @@ const ELSEWHERE = [
 ];
 
 describe('the points of a plan', () => {
-  const point = (id: number, type: string, planned: string | null, executed: string | null) => ({
-    id,
-    type,
-    status: executed === null ? 'P' : 'E',
-    time_scheduled: planned,
-    executed_at: executed,
-  });
+  const rule = { lateAfterMs: 900_000, nowMs: Date.parse('2026-03-10T11:10:00Z') };
+  const point = (id: number, type: string, time_scheduled: string | null, executed_at: string | null) => {
+    const stop = { id, type, status: executed_at === null ? 'P' : 'E', time_scheduled, executed_at };
+    return { ...stop, late_seconds: lateSeconds(stop, rule) };
+  };
 
   it('are numbered as a driver counts them, with the order of execution and the delay', async () => {
     const { numbered } = await import(`${FOLDER}/parts/map.js`);
@@ -159,7 +158,7 @@ describe('the points of a plan', () => {
       point(4, 'Entrega', '2026-03-10T11:00:00Z', null),
       point(5, 'CHEGADA', '2026-03-10T12:00:00Z', null),
     ];
-    const shown = numbered(points, { lateAfter: 900, now: Date.parse('2026-03-10T11:10:00Z') });
+    const shown = numbered(points);
     expect(shown.map(({ number }: { number: number | null }) => number)).toEqual([null, 1, 2, 3, null]);
     expect(shown.map(({ driven }: { driven: number | null }) => driven)).toEqual([null, 2, 1, null, null]);
     expect(shown.map(({ late }: { late: number }) => late)).toEqual([0, 3_600, 0, 0, 0]);

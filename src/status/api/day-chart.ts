@@ -7,7 +7,7 @@ const MOST_LATE = 100;
 /** As is_done of bi_delivery. */
 export const isDone = ({ status }: DayStop): boolean => ['R', 'E', 'M'].includes(status ?? 'P');
 export const isReturned = ({ status }: DayStop): boolean => status === 'D';
-const isOpen = ({ status }: DayStop): boolean => status === null || status === 'P';
+const isOpen = ({ status }: Pick<DayStop, 'status'>): boolean => status === null || status === 'P';
 
 /**
  * When a stop left the state `open`, in ms; undefined while it is open. Without an execution time, the time at which the
@@ -17,6 +17,8 @@ function closedAt(stop: DayStop, toMs: number): number | undefined {
   if (isOpen(stop)) return undefined;
   return stop.executed_at === null ? Math.min(Date.parse(stop.changed_at), toMs) : Date.parse(stop.executed_at);
 }
+
+type Timed = Pick<DayStop, 'status' | 'time_scheduled' | 'executed_at'>;
 
 /** When stops are judged, and how long after its planned time a stop is late. */
 export interface LateRule {
@@ -98,16 +100,16 @@ const countByValue = (words: readonly string[]): Record<string, number> =>
   );
 
 /**
- * How late a stop is, in ms; null if it is not late. As in is_on_time of bi_delivery, stops that the office recorded by
+ * How late a stop is, in seconds; null if it is not late. As in is_on_time of bi_delivery, stops that the office recorded by
  * hand (M) and returned ones (D) are left out: there is no time of the visit, or nothing was delivered.
  */
-export function lateness(stop: DayStop, rule: LateRule): number | null {
+export function lateSeconds(stop: Timed, rule: LateRule): number | null {
   const { status, time_scheduled, executed_at } = stop;
   if (time_scheduled === null || status === 'M' || status === 'D') return null;
   if (executed_at === null && !isOpen(stop)) return null;
   const endMs = executed_at === null ? rule.nowMs : Date.parse(executed_at);
   const lateMs = endMs - Date.parse(time_scheduled);
-  return lateMs <= rule.lateAfterMs ? null : lateMs;
+  return lateMs <= rule.lateAfterMs ? null : Math.round(lateMs / 1_000);
 }
 
 /** Of a late stop: it is still open. */
@@ -117,10 +119,10 @@ export const isLateNow = ({ executed_at }: Pick<DayStop, 'executed_at'>): boolea
 function lateStops(stops: readonly DayStop[], rule: LateRule) {
   return stops
     .flatMap((stop) => {
-      const lateMs = lateness(stop, rule);
-      if (lateMs === null) return [];
+      const late_seconds = lateSeconds(stop, rule);
+      if (late_seconds === null) return [];
       const { changed_at: _, ...shown } = stop;
-      return [{ ...shown, time_scheduled: stop.time_scheduled ?? '', late_seconds: Math.round(lateMs / 1_000) }];
+      return [{ ...shown, time_scheduled: stop.time_scheduled ?? '', late_seconds }];
     })
     .toSorted((a, b) => Number(isLateNow(b)) - Number(isLateNow(a)) || b.late_seconds - a.late_seconds);
 }

@@ -4,7 +4,7 @@ import { type Language, reasonIn } from '../../erp/files/result-words.ts';
 import { reasonsOf, shownState } from '../../warehouse/outbox/entry.ts';
 import type { AttentionReason } from '../../warehouse/outbox/lists.ts';
 import type { DayStop, EntryOfDay, PlanOfDay } from '../../warehouse/queries/delivery-day.ts';
-import { isDone, isLateNow, isReturned, type LateRule, lateness } from './day-chart.ts';
+import { isDone, isLateNow, isReturned, type LateRule, lateSeconds } from './day-chart.ts';
 
 /**
  * `received`: not sent yet; `in`: at the service; `partial`: there without some of its stops; `gone`: it was there, and the
@@ -87,7 +87,7 @@ function shownEntry(known: EntryOfDay, { language, vehicleOf, personFor }: Shown
 
 /** Of the stops at customers. */
 function progress(stops: readonly DayStop[], rule: LateRule) {
-  const late = stops.filter((stop) => lateness(stop, rule) !== null);
+  const late = stops.filter((stop) => lateSeconds(stop, rule) !== null);
   return {
     stops: stops.length,
     stops_done: stops.filter(isDone).length,

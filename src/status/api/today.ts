@@ -1,8 +1,6 @@
 // A day of deliveries: stops, events and vehicles of the day, and the points of one plan for its map.
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { EVENT_CATEGORIES, ROUTE_PLAN_STATUSES, ROUTE_POINT_STATUSES } from '../../core/code-lists.ts';
-import { isoInstant } from '../../core/time/clock.ts';
 import { knownDay } from '../../core/time/known-day.ts';
 import { localDate, periodOf } from '../../sync/pull/plan/local-days.ts';
 import { kindsWithWaitingFiles } from '../../warehouse/outbox/lists.ts';
@@ -20,16 +18,13 @@ import { missingProof, proofByAgent } from '../../warehouse/queries/missing-proo
 import { attentionReason } from '../health/attention-reason.ts';
 import { tableFreshnessOf } from '../health/status-document.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
-import { dayChart, type LateRule } from './day-chart.ts';
+import { dayChart, type LateRule, lateSeconds } from './day-chart.ts';
 import { dayPlanRows } from './day-plans.ts';
 import { languageOf, query } from './page-query.ts';
 import { vehicleOf } from './plans.ts';
 
 const MOST_VEHICLES = 20;
 const MOST_PLANS = 2_000;
-
-const names = (list: readonly { name: string; code?: string; id?: number }[]): Record<string, string> =>
-  Object.fromEntries(list.map(({ code, id, name }) => [String(code ?? id), name]));
 
 type TodayApiDependencies = Pick<StatusServerDependencies, 'engine' | 'clock' | 'running' | 'jobs' | 'privacy'>;
 
@@ -54,13 +49,7 @@ export function today({ engine, clock, running, jobs, privacy }: TodayApiDepende
       day,
       today: current,
       timezone,
-      now: isoInstant(clock.now()),
       ...period,
-      names: {
-        plan: names(ROUTE_PLAN_STATUSES),
-        stop: names(ROUTE_POINT_STATUSES),
-        event: names(EVENT_CATEGORIES),
-      },
       /** Whether the plans of the day are read again; null for a day to come. */
       status,
       plans,
@@ -102,7 +91,11 @@ export function today({ engine, clock, running, jobs, privacy }: TodayApiDepende
 
   app.get('/plan-points', async (c) => {
     const { plan } = query(c, { plan: z.coerce.number().int() });
-    return c.json({ plan, points: await planPoints(engine, plan) });
+    const points = await planPoints(engine, plan);
+    return c.json({
+      plan,
+      points: points.map((point) => ({ ...point, late_seconds: lateSeconds(point, lateRule()) })),
+    });
   });
   return app;
 }

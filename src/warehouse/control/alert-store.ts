@@ -12,7 +12,7 @@ const CLAIM_MS = 300_000;
 
 interface Reported {
   state: string;
-  claim: { state: string; at: string } | null;
+  claim: { at: string } | null;
 }
 
 const PREFIX = 'alert ';
@@ -34,7 +34,7 @@ export const claimAlert = (
   engine.write(async (tx) => {
     const last = (await factIn<Reported>(tx.sql, PREFIX + subject)) ?? { state: NOTHING_REPORTED, claim: null };
     if (last.state === state || isClaimed(last, nowMs)) return undefined;
-    await writeFact(tx, PREFIX + subject, { ...last, claim: { state, at: isoInstant(nowMs) } }, nowMs);
+    await writeFact(tx, PREFIX + subject, { ...last, claim: { at: isoInstant(nowMs) } }, nowMs);
     return last.state;
   });
 

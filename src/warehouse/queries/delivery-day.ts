@@ -136,7 +136,6 @@ export interface VehicleDay {
   title: string;
   total_distance: number | null;
   count_travel: number | null;
-  count_high_speed: number | null;
 }
 
 /** The vehicles with the longest distances. */
@@ -148,7 +147,7 @@ export const vehicleDays = (engine: Reader, day: string, limit: number): Promise
       .orderByRaw('coalesce(total_distance, 0) desc')
       .orderBy('title')
       .limit(limit)
-      .select('title', 'total_distance', 'count_travel', 'count_high_speed'),
+      .select('title', 'total_distance', 'count_travel'),
   );
 
 /** The last local day with a daily summary; null if there is none. */

@@ -17,25 +17,11 @@ const isPlaced = (latitude, longitude) =>
 /** The start or the end of the route, not a stop at a customer's. */
 const isEnd = ({ type }) => ['PA', 'CH', 'PARTIDA', 'CHEGADA'].includes((type ?? '').toUpperCase());
 
-/** How late a stop was or is, in seconds; 0 if it was in time. Stops recorded by hand or returned are not judged. */
-function lateSeconds({ time_scheduled, executed_at, status }, lateAfter, now) {
-  if (
-    time_scheduled === null ||
-    status === 'M' ||
-    status === 'D' ||
-    (executed_at === null && status !== null && status !== 'P')
-  )
-    return 0;
-  const late = ((executed_at === null ? now : Date.parse(executed_at)) - Date.parse(time_scheduled)) / 1000;
-  return late > lateAfter ? late : 0;
-}
-
 /**
  * The points with their numbers as a driver counts them: stops from 1, the ends of the route without a number.
  * @param {any[]} points in planned order
- * @param {{lateAfter: number, now: number}} rule seconds after its planned time from which a stop is late, and the present, ms
  */
-export function numbered(points, { lateAfter, now }) {
+export function numbered(points) {
   const driven = points
     .filter(({ executed_at }) => executed_at !== null)
     .toSorted((a, b) => (a.executed_at < b.executed_at ? -1 : 1))
@@ -45,7 +31,7 @@ export function numbered(points, { lateAfter, now }) {
     ...point,
     number: isEnd(point) ? null : ++stops,
     driven: driven.includes(point.id) ? driven.indexOf(point.id) + 1 : null,
-    late: isEnd(point) ? 0 : lateSeconds(point, lateAfter, now),
+    late: isEnd(point) ? 0 : (point.late_seconds ?? 0),
   }));
 }
 

@@ -13,14 +13,9 @@ import { PlanStory } from './plan.js';
 const STATES = ['unknown', 'sending', 'ready', 'rejected', 'partial', 'confirmed', 'cancelled'];
 const KINDS = ['route_plans', 'points_of_interest', 'agents', 'itineraries'];
 
-/**
- * `#/plans` with filters, `#/plans/<state>` for short, or `#/plans/<kind>/<code>`, with `/<use>` if it is not the first use
- * of the code.
- */
+/** `#/plans` with filters, or `#/plans/<kind>/<code>`, with `/<use>` if it is not the first use of the code. */
 export const PlansView = ({ args: [kind, code, use], query }) =>
-  code === undefined
-    ? html`<${Board} query=${{ state: kind, ...query }} />`
-    : html`<${PlanStory} kind=${kind} code=${code} use=${use} />`;
+  code === undefined ? html`<${Board} query=${query} />` : html`<${PlanStory} kind=${kind} code=${code} use=${use} />`;
 
 function Board({ query: { page = '0', state = '', kind = '', code = '', day = '', show = '' } }) {
   const board = useData('outbox', { page, state, kind, code, day });

@@ -178,7 +178,7 @@ function RoutePanel({ day, chosen, isRead }) {
         ${day.plans.slice(0, 500).map((each) => html`<option key=${each.id} value=${each.id} selected=${each.id === plan.id} dir="auto">${label(each)}</option>`)}
       </select></label>
     <${Loaded} of=${points}>${(data) => {
-      const stops = numbered(data.points, { lateAfter: day.late_after_seconds, now: Date.parse(day.now) });
+      const stops = numbered(data.points);
       return html`<${PlanMap} key=${plan.id} stops=${stops} />
         <details class="stops"><summary>${t('today.pointList', { n: stops.length })}</summary><${StopTable} stops=${stops} /></details>`;
     }}<//>
