@@ -19,7 +19,7 @@ export const pageDependencies = async (app: App, engine: Engine): Promise<Status
   jobs: app.jobs,
   logTail: app.logTail,
   totals: app.totals,
-  orders: jobActions(app, engine),
+  jobActions: jobActions(app, engine),
   running: () => runningConfig(app),
   refusedEdit: async () => refusalOf(app.loaded.file, await readConfigState(engine)),
   session: async () => (await app.service()).fleet.session(),

@@ -12,7 +12,7 @@ const COMMANDS: readonly (readonly [usage: string, summary: string])[] = [
   ['backfill <job>', 'pulls a past range, with progress; continues where it was interrupted'],
   ['jobs', 'shows every job: schedule, last run, next ticks; pause, resume, run-now'],
   ['status', 'shows the health of each job, the freshness of each table, outbox and quarantine counts'],
-  ['outbox', 'items to push: list, show, retry, cancel'],
+  ['outbox', 'items to push: list, show, retry, cancel, acknowledge'],
   ['quarantine', 'invalid records: list, show, retry'],
   ['verify', 'reads a sample of past days again, compares it with the warehouse, and repairs differences'],
   ['erp', 'files and feeds of the ERP: check, template'],

@@ -148,7 +148,10 @@ export interface Engine extends Ddl {
   upkeep(): Promise<string[]>;
   /** Writes a consistent copy to a new file. Reads and writes continue meanwhile. */
   backup(file: string): Promise<void>;
-  /** Erases overwritten and deleted values from the files. Returns false if a reader still keeps them alive. */
+  /**
+   * Removes overwritten and deleted values from the tables, and from the files if the engine can rewrite them. Returns false
+   * if a reader still keeps them alive.
+   */
   scrub(): Promise<boolean>;
   /** For doctor: how the database is set up, and any risk in that. */
   inspect?(): Promise<EngineFacts>;

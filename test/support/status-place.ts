@@ -75,7 +75,7 @@ export async function makeStatusPlace(options: StatusPlaceOptions = {}): Promise
     version: '1.2.3',
     jobs,
     logTail,
-    orders: { run: record('run'), pause: record('pause'), resume: record('resume') },
+    jobActions: { run: record('run'), pause: record('pause'), resume: record('resume') },
     running: () => ({ file: 'config/roadbook.yaml', config, loadedAt }),
     refusedEdit: async () => options.refusedEdit ?? null,
     session: async () => rig.dependencies.fleet.session(),

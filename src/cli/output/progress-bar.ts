@@ -11,6 +11,7 @@ export function createProgressBar(label: string, clock: Clock, stream: NodeJS.Wr
   let lastTenth = -1;
   return {
     update(done: number, all: number): void {
+      // A backfill may continue: its first update counts the slices of earlier runs too, which say nothing about its speed.
       first ??= unit === 'slices' ? done - 1 : 0;
       const share = all === 0 ? 1 : done / all;
       const line = `${done}/${all} ${unit}, ${timeLeft(clock.now() - startedAt, done - first, all - done)}`;

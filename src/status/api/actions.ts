@@ -54,7 +54,7 @@ interface RequestedAction {
 
 /** Routes under /api. `onDone` is called after each action. */
 export function actions(dependencies: StatusServerDependencies, onDone: () => void): Hono {
-  const { engine, clock, redactor, orders, running } = dependencies;
+  const { engine, clock, redactor, jobActions, running } = dependencies;
 
   async function carryOutAudited(c: Context, { action, subject, carryOut }: RequestedAction): Promise<Response> {
     const by = getConnInfo(c).remote.address ?? 'unknown';
@@ -74,7 +74,7 @@ export function actions(dependencies: StatusServerDependencies, onDone: () => vo
   for (const action of ['run', 'pause', 'resume'] as const satisfies (keyof JobActions)[]) {
     app.post(`/jobs/:job/${action}`, (c) => {
       const job = knownJob(c.req.param('job'), dependencies).name;
-      return carryOutAudited(c, { action, subject: job, carryOut: () => orders[action](job) });
+      return carryOutAudited(c, { action, subject: job, carryOut: () => jobActions[action](job) });
     });
   }
   async function onEntry(c: Context, action: string, of: (request: z.output<typeof entryRequest>) => Action) {

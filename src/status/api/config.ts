@@ -6,7 +6,7 @@ import { fileName } from '../../config/changes.ts';
 import { publicConfig } from '../../config/secrets.ts';
 import { formatDuration } from '../../core/time/durations.ts';
 import type { NamedJob } from '../../sync/job.ts';
-import { newestOrders } from '../../warehouse/control/audit.ts';
+import { newestActions } from '../../warehouse/control/audit.ts';
 import { readControls } from '../../warehouse/control/job-controls.ts';
 import { schedulePreview } from '../capacity/schedule-preview.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
@@ -35,7 +35,7 @@ export function config({ engine, clock, running, refusedEdit, redactor, jobs }: 
       error: error === null ? null : redactor.redact(error),
       config: asWritten(publicConfig(current), durationsOf(jobs)),
       schedules,
-      orders: await newestOrders(engine, MOST_ACTIONS),
+      actions: await newestActions(engine, MOST_ACTIONS),
     });
   });
   return app;

@@ -122,7 +122,7 @@ function useLive(/** @type {(error: any) => void} */ onLocked) {
             setOverview(document);
             const changed = new Set(isChange ? news.data.changes.map(([path]) => path[0]) : isFirst ? [] : ['all']);
             isFirst = false;
-            // A heartbeat is no reason to read anything again, a run that wrote nothing is none to read the data again.
+            // A heartbeat is no reason to read anything again, and a change of jobs alone is none to read the tables again.
             changed.delete('daemons');
             const isOfRuns = [...changed].every((part) => part === 'jobs');
             if (changed.size > 0) setVersion(({ any, data }) => ({ any: any + 1, data: data + (isOfRuns ? 0 : 1) }));

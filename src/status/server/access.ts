@@ -113,23 +113,23 @@ export function createTokenAuth({
     async reading(c, next) {
       const { token } = running().config.status;
       if (token !== '') await demandToken(c, token);
-      else if (!isLoopback(host)) throw noTokenConfigured();
+      else if (!isLoopback(host)) throw noTokenConfigured('Reading from other machines is');
       await next();
     },
     async acting(c, next) {
       const { token } = running().config.status;
-      if (token === '') throw noTokenConfigured();
+      if (token === '') throw noTokenConfigured('Actions are');
       await demandToken(c, token);
       await next();
     },
   };
 }
 
-const noTokenConfigured = (): ApiError =>
+const noTokenConfigured = (what: string): ApiError =>
   new ApiError(
     403,
     'no_token_configured',
-    'Actions are off: the configuration has no status.token',
+    `${what} off: the configuration has no status.token`,
     'Set status.token in the configuration, best as a reference to ROADBOOK_STATUS_TOKEN in .env, as config/roadbook.yaml has it.',
   );
 

@@ -37,7 +37,7 @@ export interface StatusServerDependencies {
   logTail: LogTail;
   /** What the runs of this process have counted. */
   totals: RunTotals;
-  orders: JobActions;
+  jobActions: JobActions;
   running(): RunningConfig;
   /** The error of the last rejected edit, with file:line:column; null if the file is in effect. */
   refusedEdit(): Promise<string | null>;

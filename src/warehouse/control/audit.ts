@@ -10,8 +10,11 @@ export const syncAudit = controlTable({
   columns: {
     id: text('Identifier; sorts by time.'),
     at: instant('When the action was requested.', { required: true }),
-    action: text('run, pause, resume, retry, cancel or retry quarantine.', { required: true }),
-    subject: text('Job, outbox entry, or quarantined record.', { required: true }),
+    action: text(
+      'run, pause, resume, retry, cancel, retry many, assert absent many, cancel many or retry quarantine.',
+      { required: true },
+    ),
+    subject: text('Job, outbox entry, search for outbox entries, or quarantined record.', { required: true }),
     by: text('Address of the client that requested the action.', { required: true }),
     outcome: text('The outcome in plain words; `begun` if the process ended first.', { required: true }),
   },
@@ -43,5 +46,5 @@ export async function audited<T>(
 export const actionsOn = (engine: Pick<Engine, 'read'>, subject: string): Promise<AuditEntry[]> =>
   engine.read((sql) => sql('sync_audit').where({ subject }).orderBy('id'));
 
-export const newestOrders = (engine: Pick<Engine, 'read'>, limit: number): Promise<AuditEntry[]> =>
+export const newestActions = (engine: Pick<Engine, 'read'>, limit: number): Promise<AuditEntry[]> =>
   engine.read((sql) => sql('sync_audit').orderBy('id', 'desc').limit(limit));

@@ -132,7 +132,6 @@ export async function entriesNeedingAttention(
       .where(kind === undefined ? {} : { kind });
   const noted = entries('attention')
     .whereNotNull('attention')
-    .where('attention', '>', '')
     // A plan whose period is over can no longer be sent.
     .where((or) => or.whereNot({ attention: 'code_reused' }).orWhereNull('period_end').orWhere('period_end', '>', at));
   const unknown = entries("'unknown'")

@@ -13,7 +13,7 @@ export function ConfigView() {
   return html`<h1 tabindex="-1">${t('config.title')}</h1><${Loaded} of=${config}>${(data) => html`<${Config} ...${data} />`}<//>`;
 }
 
-const Config = ({ file, loaded_at, error, config, schedules, orders }) => html`
+const Config = ({ file, loaded_at, error, config, schedules, actions }) => html`
   ${
     error === null
       ? null
@@ -32,7 +32,7 @@ const Config = ({ file, loaded_at, error, config, schedules, orders }) => html`
     .filter(([name]) => name !== 'jobs')
     .map(([name, value]) => html`<${Section} key=${name} name=${name} value=${value} />`)}</div>
   <h2>${t('config.actions')}</h2>
-  <${Table} caption=${t('config.actionsCaption')} columns=${actionColumns()} rows=${orders.map(actionRow)} empty=${t('config.noActions')} />`;
+  <${Table} caption=${t('config.actionsCaption')} columns=${actionColumns()} rows=${actions.map(actionRow)} empty=${t('config.noActions')} />`;
 
 const JobName = ({ name }) => html`<a class="name" href=${href('jobs', [name])}>${name}</a>`;
 
