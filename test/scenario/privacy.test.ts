@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Policy } from '../../src/core/privacy-policy.ts';
+import { readFact, writeFact } from '../../src/warehouse/control/learned-facts.ts';
 import { createPrivacy, personalColumns } from '../../src/warehouse/privacy/privacy.ts';
 import { enforcePrivacy } from '../../src/warehouse/privacy/rewrite.ts';
 import type { EngineName } from '../support/engines.ts';
@@ -191,6 +192,19 @@ describe('personal values', () => {
     const { extra } = createPrivacy(DEFAULTS, SECRET).filter(table as never);
     const names = ['numero-rg', 'doc2Rg', 'RG', 'driver rgs', 'nr.cpf', '2cnh_3Cnh'];
     for (const name of names) expect(extra(JSON.stringify({ [name]: PLANTED.rg }))).toMatch(/"h:[0-9a-f]{32}"/);
+  });
+
+  it('that an earlier rule did not find are rewritten once', async () => {
+    const rig = await rigWith(DEFAULTS);
+    await rig.run('pull-drivers');
+    await enforce(rig, DEFAULTS);
+    const { rule: _, ...facts } = (await readFact<Record<string, unknown>>(rig.engine, 'privacy')) ?? {};
+    await rig.engine.write(async (tx) => {
+      await writeFact(tx, 'privacy', facts, rig.clock.now());
+      await tx.sql('driver').update({ extra: JSON.stringify({ 'numero-rg': PLANTED.rg }) });
+    });
+    await enforce(rig, DEFAULTS);
+    expect(found(rig)).toEqual([]);
   });
 
   it('that were masked get no digest when the policy becomes hash: one mask stands for many people', async () => {

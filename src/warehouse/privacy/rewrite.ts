@@ -20,7 +20,12 @@ interface PrivacyFacts {
   fingerprint: string;
   /** Overwritten values may still be in the files: a rewrite was interrupted, or a reader kept them alive. */
   isUnclean?: boolean;
+  /** The rule that found the document numbers in the stored rows. */
+  rule?: number;
 }
+
+/** Increases when the rule finds more document numbers, so that stored rows are searched again. */
+const RULE = 2;
 
 const PAGE = 1_000;
 
@@ -35,25 +40,26 @@ export async function enforcePrivacy(
   if (before !== undefined && before.fingerprint !== fingerprint) throw otherSecret();
   const known = before?.policies ?? {};
   const changed = Object.keys(policies).filter((column) => policies[column] !== (known[column] ?? 'keep'));
-  if (before !== undefined && changed.length === 0 && before.isUnclean !== true) return;
+  const isNewRule = before?.rule !== RULE;
+  if (before !== undefined && changed.length === 0 && !isNewRule && before.isUnclean !== true) return;
   // Stored before the first row changes, so that after a crash the next start knows that old values may remain.
-  await memory.write({ policies: known, fingerprint, isUnclean: true }, clock.now());
-  const rows = await rewriteTables(engine, privacy, changed, clock);
+  await memory.write({ policies: known, fingerprint, isUnclean: true, rule: before?.rule }, clock.now());
+  const isAboutDocuments = isNewRule || changed.some(isDocument);
+  const rows = await rewriteTables(engine, privacy, { changed, isAboutDocuments }, clock);
   const isUnclean = (rows > 0 || before?.isUnclean === true) && !(await engine.scrub());
   if (isUnclean) log.warn('overwritten personal values are still in the database files; the next start tries again');
   if (rows > 0) log.info({ rows }, 'personal values rewritten');
-  await memory.write({ policies, fingerprint, isUnclean }, clock.now());
+  await memory.write({ policies, fingerprint, isUnclean, rule: RULE }, clock.now());
 }
 
 /** Rewrites the tables with a changed column. Document numbers may also be in `extra` of any other table. */
 async function rewriteTables(
   engine: Engine,
   privacy: Privacy,
-  changed: readonly string[],
+  { changed, isAboutDocuments }: { changed: readonly string[]; isAboutDocuments: boolean },
   clock: Clock,
 ): Promise<number> {
   const owners = new Set(changed.map((column) => personalColumns.get(column)?.table));
-  const isAboutDocuments = changed.some(isDocument);
   let rows = 0;
   for (const table of baseTables) {
     const isOwner = owners.has(table);
