@@ -155,10 +155,10 @@ describe('the command line', () => {
     const clean = await place.runHere(verify);
     expect(clean.code).toBe(0);
     expect(clean.stdout).toMatch(/No drift: \d+ rows of final days are equal\./);
-    await place.query(`update daily_summary set total_distance = -1 where subject = 'vehicle'`);
+    await place.query('update daily_summary set total_distance = -1');
     writeFileSync(
       join(place.dir, 'config/roadbook.yaml'),
-      'jobs: { pull-daily-summaries: { since: 4d, lookback: 1d }, verify-warehouse: { max_calls: 3 } }\n',
+      'jobs: { pull-daily-summaries: { since: 4d, lookback: 1d }, verify-warehouse: { max_calls: 6 } }\n',
     );
     const cut = await place.runHere([...verify, '--repair']);
     expect(cut.stdout).toContain('Repaired only in part: the run did not compare everything.');
