@@ -30,6 +30,26 @@ describe('an ERP that rejects the acknowledgement of some items', () => {
   });
 });
 
+describe('a plan with several cells that cannot be read', () => {
+  it('is one rejected plan with all its reasons, of which the ERP is notified once an hour', async () => {
+    const columns = ['plan.external_code', 'plan.date_time_start', 'plan.date_time_end', 'point.name'];
+    const erp = await makeSqliteErp([...columns, 'point.latitude', 'point.longitude']);
+    const dates = { 'plan.date_time_start': '2025-03-13T08:00', 'plan.date_time_end': '2025-03-13T18:00' };
+    const place = { 'point.latitude': 'north', 'point.longitude': 'west' };
+    await erp.give('P1', { 'plan.external_code': 'P1', ...dates, 'point.name': 'A', ...place });
+    const { run, clock, entry } = await makePushPlace({ feeds: { route_plans: erp.feed } });
+    for (let runs = 0; runs < 3; runs++) {
+      expect(await run('push-route-plans')).toMatchObject({ rejected: 1, error: { message: '1 plan rejected' } });
+      await clock.advance(MINUTE);
+    }
+    const both = /latitude is not .*longitude is not /;
+    expect((await entry('P1')).reasons).toMatch(both);
+    expect(await erp.acknowledgements()).toEqual([
+      { code: 'P1', state: 'rejected', message: expect.stringMatching(both) },
+    ]);
+  });
+});
+
 describe('an ERP whose statement finds no row', () => {
   const JOB = 'push-points-of-interest';
   const shop = { title: 'Shop', latitude: -23.5, longitude: -46.6 };

@@ -335,6 +335,14 @@ describe('push-route-plans', () => {
     expect(readdirSync(place.folder('route_plans'))).toContain('b.json');
   });
 
+  it('shows in a dry run that a code is rejected which a later part of the file repeats', async () => {
+    const place = await makePushPlace();
+    const others = Array.from({ length: 600 }, (_, i) => plan(`P${i}`));
+    place.drop('route_plans', 'a.json', [plan('TWICE'), ...others, plan('TWICE', LONGER)]);
+    const lines = (await place.preview(JOB)).filter(({ detail }) => JSON.stringify(detail).includes('TWICE'));
+    expect(lines).toMatchObject([{ what: 'reject', detail: { reasons: [expect.stringContaining('already read')] } }]);
+  });
+
   it('keeps a tax number no longer than it may have to be sent, and never logs it', async () => {
     const place = await makePushPlace();
     const [cpf] = CPFS;

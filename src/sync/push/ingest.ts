@@ -17,35 +17,50 @@ import { type Offer, type OfferRules, takeOffer } from './offer.ts';
 import { noteUnread } from './push-issues.ts';
 import { createSpool } from './spool.ts';
 
-export async function ingestFeed(push: PushRun): Promise<void> {
-  const { feed, context } = push;
+/** The offers of one batch of a file, query or answer that was read to its end. */
+interface OfferedBatch {
+  batch: ErpBatch;
+  offers: Offer[];
+  /** On the last batch: the read errors that have no code, so that nothing shows which items they concern. */
+  uncoded: readonly ReadError[];
+}
+
+export async function* offeredBatches(push: PushRun): AsyncIterable<OfferedBatch> {
   const spool = createSpool<ErpBatch>();
   const readErrors: ReadError[] = [];
-  let unread: string | undefined;
   try {
-    for await (const batch of feed.source.read(context.signal, await takenFiles(push))) {
+    for await (const batch of push.feed.source.read(push.context.signal, await takenFiles(push))) {
       // If a file changed while it was read, it ends without a last batch. Drop its batches when the next file starts.
       if (batch.part === 1) {
         await spool.clear();
         readErrors.length = 0;
-        unread = undefined;
       }
       await spool.add(batch);
-      readErrors.push(...batch.readErrors.filter(({ externalCode }) => externalCode !== undefined));
-      unread ??= batch.readErrors.find(({ externalCode }) => externalCode === undefined)?.reason;
+      readErrors.push(...batch.readErrors);
       if (!batch.last) continue;
-      const taken = new Set<string>();
       // An item that a later part invalidates is left out of every part: otherwise a crash between two parts could leave it
       // ready to be sent.
       const isValid = validItems(readErrors);
-      for await (const part of spool.drain())
-        await takeBatch(push, { ...part, items: part.items.filter(isValid) }, taken, unread);
+      const unreadOffers = unreadItems(push, readErrors);
+      const taken = new Set<string>();
+      for await (const part of spool.drain()) {
+        const items = part.items.filter(isValid).map((item) => offerOf(push, item));
+        const offers = [...items, ...unreadOffers(part)].map((offer) => onceOnly(push, offer, taken));
+        const uncoded = part.last ? readErrors.filter(({ externalCode }) => externalCode === undefined) : [];
+        yield { batch: part, offers, uncoded };
+      }
     }
-  } catch (thrown) {
-    if (context.signal.aborted) return;
-    push.report(asRoadbookError(thrown), 'feed could not be read to the end');
   } finally {
     await spool.clear();
+  }
+}
+
+export async function ingestFeed(push: PushRun): Promise<void> {
+  try {
+    for await (const offered of offeredBatches(push)) await takeBatch(push, offered);
+  } catch (thrown) {
+    if (push.context.signal.aborted) return;
+    push.report(asRoadbookError(thrown), 'feed could not be read to the end');
   }
 }
 
@@ -57,19 +72,14 @@ const changedMeanwhile = (): Retriable =>
 
 const DUPLICATE = 'this external code occurs twice, in different spellings; use each code once';
 
-async function takeBatch(
-  push: PushRun,
-  batch: ErpBatch,
-  taken: Set<string>,
-  unread: string | undefined,
-): Promise<void> {
-  const offers = [
-    ...batch.items.map((item) => offerOf(push, item)),
-    ...batch.readErrors.flatMap((readError) => unreadOffer(push, batch.name, readError)),
-  ].map((offer) => onceOnly(push, offer, taken));
+async function takeBatch(push: PushRun, { batch, offers, uncoded }: OfferedBatch): Promise<void> {
+  logUnread(push, offers, uncoded);
   const codes = offers.map(({ external_code }) => external_code);
+  const unread = uncoded[0]?.reason;
   const rules = rulesOf(push);
-  const { counts } = push.context;
+  const { counts, dependencies } = push.context;
+  counts.rejected += uncoded.length;
+  push.unread.push(...uncoded.map(() => batch.name));
   await push.engine.write(async (tx) => {
     const known = await entriesByCode(tx.sql, push.kind.feed, codes);
     const changed = new Map<string, OutboxEntry>();
@@ -86,9 +96,17 @@ async function takeBatch(
     }
     const stored = await storeEntries(tx, [...changed.values()]);
     if (stored.size < changed.size) throw changedMeanwhile();
-    if (batch.last) await noteUnread(tx, push, batch.name, unread && push.context.dependencies.redactor.redact(unread));
+    if (batch.last) await noteUnread(tx, push, batch.name, unread && dependencies.redactor.redact(unread));
     if (batch.file !== undefined) await markTaken(tx, push, { name: batch.name, ...batch.file, readAt: push.now() });
   });
+}
+
+function logUnread({ context }: PushRun, offers: readonly Offer[], uncoded: readonly ReadError[]): void {
+  const { redact } = context.dependencies.redactor;
+  const items = offers.filter(({ content_hash }) => content_hash === '');
+  const others = uncoded.map(({ origin, reason }) => ({ origin: redact(origin), reasons: [redact(reason)] }));
+  for (const { origin, reasons } of [...items, ...others])
+    context.log.warn({ origin, reasons }, 'an item of the feed cannot be read');
 }
 
 function count(counts: RunCounts, offer: Offer, before: OutboxEntry | undefined, then: OutboxEntry | undefined): void {
@@ -100,9 +118,13 @@ function count(counts: RunCounts, offer: Offer, before: OutboxEntry | undefined,
   counts[isRepeated ? 'unchanged' : before === undefined ? 'inserted' : 'updated']++;
 }
 
+/** The same for all offers of a read that belong to one entry. */
+const entryName = ({ settings }: PushRun, { external_code, day }: Pick<Offer, 'external_code' | 'day'>): string =>
+  JSON.stringify([external_code, settings.reuse_codes ? day : '']);
+
 /** Rejects the second offer of an entry, which occurs only if two spellings mean the same code. */
 function onceOnly(push: PushRun, offer: Offer, taken: Set<string>): Offer {
-  const name = JSON.stringify([offer.external_code, push.settings.reuse_codes ? offer.day : '']);
+  const name = entryName(push, offer);
   if (!taken.has(name) || offer.content_hash === '') {
     taken.add(name);
     return offer;
@@ -116,7 +138,7 @@ const UNREAD = { content_hash: '', payload: null } as const;
 const usualPeriod = (period: Period | undefined): Period | undefined =>
   period !== undefined && isUsualYear(period.start) && isUsualYear(period.end) ? period : undefined;
 
-export function offerOf({ kind, feed, digest, context }: PushRun, item: ErpItem): Offer {
+function offerOf({ kind, feed, digest, context }: PushRun, item: ErpItem): Offer {
   const { redact } = context.dependencies.redactor;
   const { externalCode, data } = item;
   const period = usualPeriod(kind.periodOf?.(data));
@@ -141,33 +163,26 @@ export function offerOf({ kind, feed, digest, context }: PushRun, item: ErpItem)
   };
 }
 
-/** Empty if the read error has no code: nothing shows which item it concerns. */
-function unreadOffer(
-  { kind, digest, context, unread }: PushRun,
-  name: string,
-  { origin, reason, externalCode, startDay = '' }: ReadError,
-): Offer[] {
+/** The offers of a part's unreadable items. Each is offered once in a read, with the reasons of all its read errors. */
+function unreadItems(push: PushRun, readErrors: readonly ReadError[]): (part: ErpBatch) => Offer[] {
+  const { kind, digest, context } = push;
   const { redact } = context.dependencies.redactor;
-  const read = { origin: redact(origin), reason: redact(reason) };
-  context.log.warn(read, 'an item of the feed cannot be read');
-  if (externalCode === undefined) {
-    context.counts.rejected++;
-    unread.push(name);
-    return [];
-  }
-  return [
-    {
-      kind: kind.feed,
-      ...codesOf(kind.feed, externalCode, digest),
-      origin: read.origin,
-      reasons: [read.reason],
-      day: startDay,
-      remote_key: '',
-      period_start: null,
-      period_end: null,
-      ...UNREAD,
-    },
-  ];
+  const itemOf = ({ externalCode = '', startDay = '' }: ReadError) => {
+    const codes = codesOf(kind.feed, externalCode, digest);
+    return { ...codes, day: startDay, name: entryName(push, { ...codes, day: startDay }) };
+  };
+  const named = (errors: readonly ReadError[]) => errors.filter(({ externalCode }) => externalCode !== undefined);
+  const byItem = Map.groupBy(named(readErrors), (readError) => itemOf(readError).name);
+  return (part) =>
+    named(part.readErrors).flatMap((readError): Offer[] => {
+      const { name, ...item } = itemOf(readError);
+      const own = byItem.get(name);
+      if (own === undefined) return [];
+      byItem.delete(name);
+      const reasons = [...new Set(own.map(({ reason }) => redact(reason)))];
+      const nowhere = { remote_key: '', period_start: null, period_end: null };
+      return [{ kind: kind.feed, ...item, origin: redact(readError.origin), reasons, ...nowhere, ...UNREAD }];
+    });
 }
 
 export const rulesOf = ({ kind, settings, context, now }: PushRun): OfferRules => ({

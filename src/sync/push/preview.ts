@@ -4,8 +4,7 @@ import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { searchEntries } from '../../warehouse/outbox/lists.ts';
 import { entriesByCode } from '../../warehouse/outbox/queries.ts';
 import type { Preview, RunContext } from '../job.ts';
-import { takenFiles } from './file-results.ts';
-import { offerOf, rulesOf } from './ingest.ts';
+import { offeredBatches, rulesOf } from './ingest.ts';
 import { openUnrecorded, type PushKind, type PushRun } from './kind.ts';
 import { type Offer, takeOffer } from './offer.ts';
 
@@ -17,24 +16,18 @@ export async function previewPush(
 ): Promise<Preview[]> {
   const push = await openUnrecorded(kind, context);
   if (push === undefined) return [];
-  const { engine, feed } = push;
+  const { engine } = push;
   const lines: Preview[] = [];
   const offered = new Set<string>();
-  let complete = 0;
-  for await (const batch of feed.source.read(undefined, await takenFiles(push))) {
-    const { items, readErrors, part, last } = batch;
-    if (part === 1) lines.length = complete;
-    const offers = items.map((item) => offerOf(push, item));
+  for await (const { offers, uncoded } of offeredBatches(push)) {
     const codes = offers.map(({ external_code }) => external_code);
     const known = await engine.read((sql) => entriesByCode(sql, kind.feed, codes));
     for (const offer of offers) {
       offered.add(offer.external_code);
       lines.push(previewOffer(push, offer, known.get(offer.external_code) ?? []));
     }
-    for (const { origin, reason } of readErrors) lines.push({ what: 'reject', detail: { origin, reasons: [reason] } });
-    if (last) complete = lines.length;
+    for (const { origin, reason } of uncoded) lines.push({ what: 'reject', detail: { origin, reasons: [reason] } });
   }
-  lines.length = complete;
   // Entries that an earlier run left to be sent or read back.
   const left = { kind: kind.feed, states: ['unknown', 'sending', 'ready'] as const, limit: MOST_WAITING };
   for (const { external_code, origin, state } of await engine.read((sql) => searchEntries(sql, left))) {
