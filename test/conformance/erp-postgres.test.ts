@@ -1,5 +1,7 @@
 // PostgreSQL as an ERP: times without a zone, types of values, a stream that is closed early, and its errors, of which
 // only the code may be shown.
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import knex, { type Knex } from 'knex';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
@@ -130,6 +132,30 @@ describe('sql on PostgreSQL', () => {
     });
     await lock.rollback();
     expect(await database('orders').orderBy('code').pluck('state')).toEqual([null, 'rejected']);
+  });
+
+  test('tries a login that the server rejects once for all outcomes', async () => {
+    const { hostname, port } = new URL(connection);
+    let logins = 0;
+    const front = createServer((client) => {
+      logins++;
+      const server = connect(Number(port), hostname);
+      client.pipe(server).pipe(client);
+      client.on('error', () => server.destroy());
+      server.on('error', () => client.destroy());
+    }).listen(0, '127.0.0.1');
+    await once(front, 'listening');
+    const wrong = Object.assign(new URL(connection), {
+      password: 'wrong',
+      port: (front.address() as AddressInfo).port,
+    });
+    const erp = open({ connection: wrong.href, acknowledge: 'select :external_code::text' });
+    await expect(erp.acknowledge(Array.from({ length: 20 }, () => outcome))).rejects.toMatchObject({
+      code: 'erp_login_refused',
+      failures: { size: 20 },
+    });
+    expect(logins).toBe(1);
+    front.close();
   });
 
   test('takes a statement whose casts are named as its values', async () => {

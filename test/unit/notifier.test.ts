@@ -5,6 +5,7 @@ import { createNotifier } from '../../src/sync/push/acknowledge.ts';
 
 const rejection = () => new Fatal('no', { code: 'erp_answer_refused' });
 const unavailable = () => new Retriable('busy', { code: 'erp_unavailable' });
+const loginRefused = () => new Fatal('login', { code: 'erp_login_refused' });
 const unreachable = () => new Retriable('away', { code: 'erp_unreachable' });
 
 /** An ERP that fails for a list as `failureOf` says of any number in it. */
@@ -60,8 +61,11 @@ describe('notification of the ERP', () => {
     expect([calls, notifier.failure()?.code]).toEqual([3, 'erp_answer_refused']);
   });
 
-  it('stops at once where the ERP cannot be reached', async () => {
-    const { notifier, calls } = erp(() => unreachable());
+  it.each([
+    ['cannot be reached', unreachable],
+    ['rejects the login', loginRefused],
+  ])('stops at once where the ERP %s', async (_, failure) => {
+    const { notifier, calls } = erp(failure);
     expect(await notifier.notify(numbers(0, 200))).toBe(false);
     expect(calls()).toBe(1);
   });

@@ -97,7 +97,10 @@ const MOST_DEADLOCKS = 5;
 /** After so many statements in a row that met a lock or a time limit, the rest is left to the next run. */
 const MOST_WAITS = 5;
 
-/** Runs the statement once for each entry. A failed entry does not stop the others; an unreachable database does. */
+/**
+ * Runs the statement once for each entry. A failed entry does not stop the others; a database that cannot be reached, or that
+ * opens no session, does: a login that is rejected for each entry would lock the account.
+ */
 async function runEach(
   database: Database,
   settings: SqlSettings,
@@ -122,6 +125,7 @@ async function runEach(
     } catch (thrown) {
       const failure = sqlFailure(thrown, setting);
       failures.set(i, failure);
+      if (session === undefined) outage = failure;
       if (!(failure instanceof Retriable)) continue;
       waits += 1;
       if (failure.code === 'erp_unreachable' || waits === MOST_WAITS) outage = failure;

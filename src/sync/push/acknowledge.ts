@@ -70,6 +70,9 @@ export async function notifyEach(notify: () => Promise<void>): Promise<NotifiedI
 /** After so many `erp_unavailable` answers in a row the ERP counts as unavailable, not as rejecting single items. */
 const MOST_UNAVAILABLE = 30;
 
+/** After one of these the ERP counts as unavailable at once: each further rejected login could lock the account. */
+const STOPPING = ['erp_unreachable', 'erp_login_refused'];
+
 /**
  * Notifies the ERP of one list after another: a list in one call, or item by item if that call fails, so that one item
  * that the ERP rejects never holds up the others. `send` notifies the ERP and stores the notification. It throws if the list
@@ -84,11 +87,11 @@ export function createNotifier<T>(
 
   function note(failure: RoadbookError): void {
     if (!signal.aborted) first ??= failure;
-    if (failure.code === 'erp_unreachable') unavailable = MOST_UNAVAILABLE;
+    if (STOPPING.includes(failure.code)) unavailable = MOST_UNAVAILABLE;
     else unavailable = failure.code === 'erp_unavailable' ? unavailable + 1 : 0;
   }
 
-  async function isAccepted(some: readonly T[]): Promise<boolean> {
+  async function isAnswered(some: readonly T[]): Promise<boolean> {
     try {
       const failures = await send(some);
       if (failures.length < some.length) unavailable = 0;
@@ -105,8 +108,8 @@ export function createNotifier<T>(
   return {
     /** False if the ERP is unavailable or the run was aborted: the next run notifies the rest. */
     async notify(all: readonly T[]): Promise<boolean> {
-      if (all.length === 0 || !mayContinue() || (await isAccepted(all))) return mayContinue();
-      if (all.length > 1) for (const one of all) if (mayContinue()) await isAccepted([one]);
+      if (all.length === 0 || !mayContinue() || (await isAnswered(all))) return mayContinue();
+      if (all.length > 1) for (const one of all) if (mayContinue()) await isAnswered([one]);
       return mayContinue();
     },
     failure: () => first,
