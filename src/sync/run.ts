@@ -1,7 +1,7 @@
 // Executes one run of one job. The run is recorded in the warehouse before any work, and closed with its counts however
 // it ends.
 import { randomBytes } from 'node:crypto';
-import { asRoadbookError, isPassing, type RoadbookError } from '../core/errors.ts';
+import { asRoadbookError, Fatal, isPassing, type RoadbookError } from '../core/errors.ts';
 import { type RunCounts, type RunStatus, type RunSummary, zeroCounts } from '../core/glossary.ts';
 import type { Log } from '../core/log.ts';
 import { redactedError } from '../core/text/redaction.ts';
@@ -82,6 +82,10 @@ export async function runJob(request: RunRequest, dependencies: SyncDependencies
   logEnd({ log, summary, retryAt, attempt, cause, failures: outcome.failures }, dependencies);
   return { summary, followUpJobs: outcome.followUpJobs ?? [], retryAt };
 }
+
+/** The failure of a run that was stopped before its work was done. By its code the next start of a daemon repeats the run. */
+export const stoppedEarly = (hint: string): Fatal =>
+  new Fatal('The run was stopped before it finished', { code: 'stopped', hint });
 
 /** Sorts by time. Short, because every row that the run changes stores it. */
 const newRunId = (nowMs: number): string => nowMs.toString(16).padStart(12, '0') + randomBytes(4).toString('hex');

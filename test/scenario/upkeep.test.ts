@@ -75,6 +75,16 @@ describe('maintain-warehouse', () => {
   });
 });
 
+it.each(['maintain-warehouse', 'verify-warehouse'])(
+  '%s that was stopped early says so, so that it is run again',
+  async (job) => {
+    const rig = await openRig(START, { vehicles: 1 });
+    await rig.run('pull-vehicles');
+    const { error } = await rig.run(job, {}, undefined, AbortSignal.abort());
+    expect(error?.code).toBe('stopped');
+  },
+);
+
 describe('a backup', () => {
   it('is a complete copy made while a write is in progress', async () => {
     const rig = await openRig(START, { vehicles: 4 });

@@ -31,7 +31,12 @@ export interface Rig {
   dependencies: SyncDependencies;
   /** Lines of the product's log at debug level. */
   logLines: string[];
-  run(job: string, options?: Record<string, unknown>, period?: AskedPeriod): Promise<RunSummary>;
+  run(
+    job: string,
+    options?: Record<string, unknown>,
+    period?: AskedPeriod,
+    draining?: AbortSignal,
+  ): Promise<RunSummary>;
   /** The plan of a run. */
   preview(job: string, options?: Record<string, unknown>): Promise<Preview[]>;
   /** The sandbox's own state. */
@@ -109,13 +114,13 @@ export async function makeRig({
     settings: place.settings,
     dependencies,
     logLines,
-    async run(name, options = {}, period) {
+    async run(name, options = {}, period, draining) {
       const found = find(name);
       if (found === undefined) throw new Error(`no job ${name}`);
       const own = found.job.options.parse({ ...usual[name], ...options }) as Record<string, unknown>;
       return (
         await runChain(
-          { job: found.job, options: own, cause: 'manual', period },
+          { job: found.job, options: own, cause: 'manual', period, draining },
           { find, names: jobs.map((each) => each.name) },
           dependencies,
         )

@@ -7,6 +7,7 @@ import { isoInstant } from '../../core/time/clock.ts';
 import { invalidate, invalidateFuture } from '../../warehouse/control/coverage.ts';
 import { createLateIndexes } from '../../warehouse/schema/converge.ts';
 import type { Preview, PreviewContext, RunContext, RunOutcome } from '../job.ts';
+import { stoppedEarly } from '../run.ts';
 import type { Slice, SliceOutcome } from '../slice.ts';
 import { priorityOf } from './calls.ts';
 import { forgetBackfill, plannedCoverage, writtenCoverage } from './plan/backfill-progress.ts';
@@ -91,7 +92,7 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
     await makeDueAgain(stillDue, context);
   }
   if (context.signal.aborted || context.draining?.aborted === true) {
-    if (loaded < all) failures.push(stoppedEarly());
+    if (loaded < all) failures.push(stoppedEarly('The loaded slices are stored; the next run reads the rest.'));
   } else await learnScale(dependencies, context.job, scale, cuts);
   if (failures.length === 0) await forgetBackfill(context);
   return { failures, worked: loaded > 0, followUpJobs: [...followUpJobs] };
@@ -183,9 +184,3 @@ async function makeDueAgain(failed: readonly Slice[], context: RunContext): Prom
     }
   });
 }
-
-const stoppedEarly = (): Fatal =>
-  new Fatal('The run was stopped before it finished', {
-    code: 'stopped',
-    hint: 'The loaded slices are stored; the next run reads the rest.',
-  });

@@ -1,9 +1,10 @@
 // One push run. Its order guarantees exactly once in effect: entries that a dead process left in `sending` become unknown;
 // the feed is read to its end; an entry is sent only after a read-back; then entries are read back again and the ERP is
 // notified.
-import { Fatal, Skippable } from '../../core/errors.ts';
+import { Skippable } from '../../core/errors.ts';
 import { countIn, deleteAged, dropOldPayloads, entriesIn } from '../../warehouse/outbox/queries.ts';
 import type { RunContext, RunOutcome } from '../job.ts';
+import { stoppedEarly } from '../run.ts';
 import { acknowledgeOutcomes } from './acknowledge.ts';
 import { reportAttention } from './attention.ts';
 import { reportDeadline } from './deadline.ts';
@@ -51,10 +52,8 @@ async function recover(push: PushRun): Promise<void> {
 async function runOutcome({ kind, context, engine, failures }: PushRun): Promise<RunOutcome> {
   const { counts, signal } = context;
   counts.unknown = await engine.read((sql) => countIn(sql, kind.feed, 'unknown'));
-  if (signal.aborted) {
-    const hint = 'Nothing is half done; the next run continues where this one stopped.';
-    failures.unshift(new Fatal('The run was stopped before it finished', { code: 'stopped', hint }));
-  }
+  if (signal.aborted)
+    failures.unshift(stoppedEarly('Nothing is half done; the next run continues where this one stopped.'));
   const hasDone = counts.confirmed + counts.rejected + counts.inserted + counts.updated > 0;
   // A run that did its work and only found entries that need a person is partial, not failed.
   return { failures, worked: hasDone || failures.every((failure) => failure instanceof Skippable) };

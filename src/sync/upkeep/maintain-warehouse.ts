@@ -4,6 +4,7 @@ import { Fatal } from '../../core/errors.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { agingTables, countOutdated, deleteOutdated } from '../../warehouse/maintenance/retention.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
+import { stoppedEarly } from '../run.ts';
 
 type UpkeepContext = Pick<RunContext, 'options' | 'dependencies'>;
 
@@ -28,7 +29,8 @@ export async function executeUpkeep(context: RunContext): Promise<RunOutcome> {
     }
     counts.slices++;
   }
-  if (isStopped()) return { failures: [], worked: true };
+  if (isStopped())
+    return { failures: [stoppedEarly('The next run deletes the rest and checks for damage.')], worked: true };
   const damage = await dependencies.engine.upkeep();
   return { failures: damage.length === 0 ? [] : [damaged(damage)], worked: true };
 }

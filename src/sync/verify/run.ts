@@ -15,6 +15,7 @@ import { callContext } from '../pull/calls.ts';
 import { type LocalDay, localDate, localDays } from '../pull/plan/local-days.ts';
 import { TOO_MANY } from '../pull/plan/slice-scale.ts';
 import { intervalOf, spanOf } from '../pull/plan/windows.ts';
+import { stoppedEarly } from '../run.ts';
 import type { Slice } from '../slice.ts';
 import { type Coverage, isFinal, isInReach, shuffled } from './sample.ts';
 
@@ -34,8 +35,10 @@ export interface VerifyOptions {
 /** Calls that every slice may make, so that a slice with a call for each event category fits. */
 const LEAST_CALLS = 50;
 
+const STOPPED = 'What was compared is stored; the next run compares another sample.';
+
 /** A requested period, so that no coverage is written. */
-const PAST = { beginAt: EVER, endAt: UNTIL_READ, resumable: false };
+const NO_COVERAGE_PERIOD = { beginAt: EVER, endAt: UNTIL_READ, resumable: false };
 
 /** A pull whose slices are compared. */
 interface Verified {
@@ -62,10 +65,11 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
   let compared = 0;
   const probe = await probeWithin(context);
   let callsLeft = max_calls - probe.calls;
-  const isOver = (): boolean => signal.aborted || draining?.aborted === true || failures.at(-1) instanceof Fatal;
+  const isOver = (): boolean => failures.at(-1) instanceof Fatal;
   const tried = (): number => compared + tooLarge.length + failures.length;
 
   async function compare(sampled: Sampled, calls: number): Promise<void> {
+    if (signal.aborted || draining?.aborted === true) return void failures.push(stoppedEarly(STOPPED));
     if (callsLeft <= 0) return void tooLarge.push(sampled);
     const { verified, slice } = sampled;
     const left = { count: Math.min(callsLeft, calls) };
@@ -119,7 +123,7 @@ async function probeWithin(context: RunContext): Promise<{ calls: number; failur
         context.log.warn({ event: 'service_changed', question, was, answer }, 'service has changed');
     }
   } catch (thrown) {
-    failures.push(context.signal.aborted ? stoppedEarly() : asRoadbookError(thrown));
+    failures.push(context.signal.aborted ? stoppedEarly(STOPPED) : asRoadbookError(thrown));
   }
   return { calls: most - callsLeft.count, failures };
 }
@@ -185,7 +189,7 @@ async function compareSlice(
       ...context,
       job: job.name,
       options,
-      period: PAST,
+      period: NO_COVERAGE_PERIOD,
       callsLeft,
       comparing: {
         repair,
@@ -194,7 +198,7 @@ async function compareSlice(
         },
       },
     });
-    if (outcome === undefined || outcome.end === 'stopped') return { end: 'failed', failure: stoppedEarly() };
+    if (outcome === undefined || outcome.end === 'stopped') return { end: 'failed', failure: stoppedEarly(STOPPED) };
     addCounts(context.counts, { ...outcome.counts, slices: 0 });
     if (outcome.end === 'failed') return outcome.failure.code === TOO_MANY ? { end: 'too large', part } : outcome;
     if (outcome.end === 'loaded') {
@@ -272,12 +276,6 @@ const reachOf = (options: Record<string, unknown>, now: number) => ({
 });
 
 const verifyOptions = ({ options }: Pick<PreviewContext, 'options'>) => options as unknown as VerifyOptions;
-
-const stoppedEarly = (): Fatal =>
-  new Fatal('The verification was stopped before it finished', {
-    code: 'stopped',
-    hint: 'What was compared is stored; the next run compares another sample.',
-  });
 
 const tooFewCalls = (slices: string, calls: number): Fatal =>
   new Fatal(`${calls} calls were too few to compare ${slices}`, {
