@@ -243,13 +243,10 @@ async function actOnMatching(
     return EXIT.ok;
   }
   const { done, skipped } = await actOnMany(engine, search, action, isoInstant(app.clock.now()));
-  const left = Math.max(0, entries - done - skipped);
   print(json ? JSON.stringify({ entries, done, skipped }) : `${entryCount(done)} ${doneWord}, ${skipped} skipped.`);
-  if (json) return EXIT.ok;
-  if (skipped > 0)
+  if (!json && skipped > 0)
     say(
       `The state of a skipped entry does not allow this action. Try: npx roadbook outbox ${name} CODE, which shows the reason for one entry`,
     );
-  if (left > 0) say(`${entryCount(left)} ${left === 1 ? 'remains' : 'remain'}. Try: the same command again`);
   return EXIT.ok;
 }

@@ -184,6 +184,14 @@ describe('an action on many entries', () => {
     const some = { states: ['rejected'], code: 'P' } as const;
     expect(await actOnMany(place.engine, some, FORCED, place.now())).toEqual({ done: 0, skipped: 0 });
   });
+
+  it('reaches every entry, however many there are', async () => {
+    const { engine, now } = await makePushPlace();
+    const waiting = { kind: 'route_plans', code_use: 1, state: 'unknown', content_hash: 'x', remote_key: '' } as const;
+    const entries = Array.from({ length: 10_050 }, (_, i) => newEntry({ ...waiting, external_code: `P${i}` }, now()));
+    await engine.write((tx) => storeEntries(tx, entries));
+    expect(await actOnMany(engine, { states: ['unknown'] }, retry, now())).toEqual({ done: 10_050, skipped: 0 });
+  });
 });
 
 describe('an entry is named', () => {

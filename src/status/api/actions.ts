@@ -87,16 +87,14 @@ export function actions(dependencies: StatusServerDependencies, onDone: () => vo
     const request = await body(c, manyRequest);
     const filter = filterOf(request, running().config.timezone);
     const action = of(request);
-    const entries = await engine.read((sql) => countEntries(sql, filter));
     if (!request.sure) {
+      const entries = await engine.read((sql) => countEntries(sql, filter));
       const preview = await previewMany(engine, filter, action, isoInstant(clock.now()));
       return c.json({ entries, cut: entries > preview.length, preview });
     }
     const carryOut = async () => {
       const { done, skipped } = await actOnMany(engine, filter, action, isoInstant(clock.now()));
-      const left = entries - done - skipped;
-      const words = `${done} ${doneWord}, ${skipped} skipped because their state does not allow it`;
-      return left > 0 ? `${words}, ${left} left: repeat the action.` : `${words}.`;
+      return `${done} ${doneWord}, ${skipped} skipped because their state does not allow it.`;
     };
     return carryOutAudited(c, { action: `${name} many`, subject: redactor.redact(subjectOfMany(request)), carryOut });
   }

@@ -5,7 +5,7 @@ import { Fatal } from '../../core/errors.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { type AttemptOutcome, type Step, storeSteps } from '../../warehouse/outbox/attempts.ts';
 import { hasUnusableContent, needsProof, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
-import { type EntryFilter, entriesNamed, searchEntries } from '../../warehouse/outbox/lists.ts';
+import { type EntryFilter, entriesNamed, matchingKeys, searchEntries } from '../../warehouse/outbox/lists.ts';
 import { FINAL } from '../../warehouse/outbox/queries.ts';
 import { type EntryChange, mayMove, type TransitionName, transition } from '../../warehouse/outbox/transitions.ts';
 import { codeInClear } from './codes.ts';
@@ -158,8 +158,6 @@ export async function act(engine: Engine, entry: OutboxEntry, action: Action, at
 }
 
 const PAGE = 200;
-/** Limits one action, so that a person checks the result before acting on more. */
-const MOST = 10_000;
 
 const MOST_PREVIEWED = 500;
 
@@ -181,9 +179,10 @@ export async function previewMany(engine: Engine, filter: EntryFilter, action: A
 
 /** `skipped` are entries whose state does not allow the action, or that were changed at the same time. */
 export async function actOnMany(engine: Engine, filter: EntryFilter, action: Action, at: string) {
-  const found = await engine.read((sql) => searchEntries(sql, { ...filter, limit: MOST }));
+  const found = await engine.read((sql) => matchingKeys(sql, filter));
   let done = 0;
-  for (const page of chunks(found, PAGE)) {
+  for (const keys of chunks(found, PAGE)) {
+    const page = await engine.read((sql) => searchEntries(sql, { ...filter, keys, limit: PAGE }));
     const steps = page.flatMap((entry) => {
       try {
         return [action(entry, at)];

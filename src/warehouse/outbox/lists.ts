@@ -49,6 +49,9 @@ export const searchEntries = (sql: Knex, search: EntrySearch): Promise<OutboxEnt
     .limit(search.limit)
     .offset(search.offset ?? 0);
 
+export const matchingKeys = (sql: Knex, filter: EntryFilter): Promise<EntryKey[]> =>
+  matching(sql, filter).select(['kind', 'external_code', 'code_use']);
+
 export async function countEntries(sql: Knex, filter: EntryFilter): Promise<number> {
   const [row] = await matching(sql, filter).count({ n: '*' });
   return Number(row?.n ?? 0);

@@ -53,16 +53,10 @@ export const ptSentences = {
     'O conteúdo não está mais guardado: faça o ERP oferecê-lo de novo (coloque o arquivo de novo, ou ofereça a linha de novo). O conteúdo pode ser o mesmo.',
   '{n} retried, {m} skipped because their state does not allow it.':
     'Repetidos: {n}. Ignorados porque seu estado não permite: {m}.',
-  '{n} retried, {m} skipped because their state does not allow it, {k} left: repeat the action.':
-    'Repetidos: {n}. Ignorados porque seu estado não permite: {m}. Restantes: {k}; repita a ação.',
   '{n} marked as not at the service, {m} skipped because their state does not allow it.':
     'Marcados como ausentes do serviço: {n}. Ignorados porque seu estado não permite: {m}.',
-  '{n} marked as not at the service, {m} skipped because their state does not allow it, {k} left: repeat the action.':
-    'Marcados como ausentes do serviço: {n}. Ignorados porque seu estado não permite: {m}. Restantes: {k}; repita a ação.',
   '{n} cancelled, {m} skipped because their state does not allow it.':
     'Cancelados: {n}. Ignorados porque seu estado não permite: {m}.',
-  '{n} cancelled, {m} skipped because their state does not allow it, {k} left: repeat the action.':
-    'Cancelados: {n}. Ignorados porque seu estado não permite: {m}. Restantes: {k}; repita a ação.',
   'The record is still invalid: {reason}': 'O registro continua inválido: {reason}',
   '{code} is confirmed: there is nothing to retry': '{code} está confirmado: não há o que repetir',
   'To send it again, change its content in the ERP.': 'Para enviá-lo de novo, altere o conteúdo no ERP.',
