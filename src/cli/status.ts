@@ -48,8 +48,7 @@ function deadlineLine({ deadline }: StatusDocument): string[] {
   if (missed.length === 0)
     return [`Deadline ${at}: of the plans that start tomorrow, ${confirmed} are confirmed and ${open} are open`];
   const named = missed.slice(0, MAX_NAMED).join(', ') + (missed.length > MAX_NAMED ? ', …' : '');
-  const plans = missed.length === 1 ? 'plan that starts' : 'plans that start';
-  return [`Deadline ${at}: missed by ${missed.length} ${plans} tomorrow: ${named}`];
+  return [`Deadline ${at}: missed by ${missed.length} ${missed.length === 1 ? 'plan' : 'plans'}: ${named}`];
 }
 
 /** Shows the age of each heartbeat: the other columns of a silent daemon may be out of date. */

@@ -264,7 +264,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(codes(await page(second)).slice(0, 2)).toEqual(['B', 'n0000']);
   });
 
-  it('finds the entries that start within a period', async () => {
+  it('finds the states of the entries that start within a period', async () => {
     await fill({
       last: ['confirmed', { period_start: minutesAfter(59) }],
       first: ['unknown', { period_start: AT }],
@@ -272,10 +272,8 @@ describe.each(engineCases)('on $name', ({ make }) => {
       after: ['ready', { period_start: minutesAfter(60) }],
       agent: ['ready', { period_start: AT, kind: 'agents' }],
     });
-    expect(await ask(lists.entriesStarting, KIND, { start: AT, end: minutesAfter(60) })).toEqual([
-      { external_code: 'first', state: 'unknown' },
-      { external_code: 'last', state: 'confirmed' },
-    ]);
+    const states = await ask(lists.statesStarting, KIND, { start: AT, end: minutesAfter(60) });
+    expect(states.sort()).toEqual(['confirmed', 'unknown']);
   });
 
   it('finds entries that the ERP was not notified of, once their identifier has come or is overdue', async () => {

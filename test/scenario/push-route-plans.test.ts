@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { plansOfTomorrow } from '../../src/sync/push/deadline.ts';
+import { plansByDeadline } from '../../src/sync/push/deadline.ts';
 import { pushIssues } from '../../src/sync/push/push-issues.ts';
 import { isChangedAfterPush } from '../../src/warehouse/outbox/entry.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
@@ -284,14 +284,15 @@ describe('push-route-plans', () => {
     });
     expect(error?.message).not.toContain('P2');
     const asked = { deadline: '18:00', timezone: 'America/Sao_Paulo', now: place.clock.now() };
-    expect(await plansOfTomorrow(place.engine, asked)).toMatchObject({
-      isPast: true,
-      confirmed: 1,
-      open: [{ external_code: 'P1', state: 'rejected' }],
-    });
-    expect(await plansOfTomorrow(place.engine, { ...asked, deadline: '23:00' })).toMatchObject({
-      isPast: false,
-    });
+    const missed = [{ external_code: 'P1', state: 'rejected' }];
+    expect(await plansByDeadline(place.engine, asked)).toMatchObject({ confirmed: 1, open: 1, missed });
+    const on = (time: string, deadline = '18:00') =>
+      plansByDeadline(place.engine, { ...asked, deadline, now: Date.parse(`2025-03-${time}-03:00`) });
+    expect(await on('12T22:59', '23:00')).toMatchObject({ open: 1, missed: [] });
+    // After midnight it is no plan of tomorrow, and still missed until it is over.
+    expect(await on('13T00:00')).toMatchObject({ open: 0, missed });
+    expect(await on('13T17:59')).toMatchObject({ missed });
+    expect(await on('13T18:00')).toMatchObject({ missed: [] });
   });
 
   it('rejects a code that comes again for another day, says so, and names it by the deadline', async () => {

@@ -69,29 +69,35 @@ it('a missed deadline lists the same plans in run, command, document and page', 
     planAt(9, 'unknown', { unknown_since: new Date().toISOString(), attention: 'retries_exhausted' }),
     planAt(23.5, 'rejected', { code_use: 2 }),
   ];
+  // Of today: it was missed yesterday, when it was a plan of tomorrow.
+  const yesterdays = planAt(-2, 'rejected', { created_at: new Date(midnight(-1)).toISOString() });
+  const missed = [...open, yesterdays].map(({ external_code }) => external_code).sort();
   const others = [
     planAt(8, 'confirmed', { remote_id: 1 }),
     planAt(9, 'confirmed', { remote_id: 2, attention: 'found_twice' }),
     planAt(8, 'cancelled'),
-    // Today, and the day after tomorrow.
+    planAt(-3, 'cancelled', { created_at: yesterdays.created_at }),
+    // It was over this morning.
+    planAt(-20, 'rejected', { created_at: yesterdays.created_at }),
+    // Offered today for today, and the day after tomorrow.
     planAt(-0.5, 'rejected'),
     planAt(24, 'rejected'),
     planAt(8, 'rejected', { kind: 'itineraries', external_code: 'W1' }),
   ];
   const engine = await sqlite.open({ file: join(place.dir, 'data', 'warehouse.db') });
-  await engine.write((tx) => storeEntries(tx, [...open, ...others]));
+  await engine.write((tx) => storeEntries(tx, [...open, yesterdays, ...others]));
   await engine.close();
 
   const run = await place.run(['run', 'push-route-plans', '--log-level', 'warn']);
   const line = run.stderr.split('\n').find((text) => text.includes('"deadline missed"')) ?? '{}';
-  expect({ code: run.code, ...JSON.parse(line) }).toMatchObject({ code: 5, late: open.length });
+  expect({ code: run.code, ...JSON.parse(line) }).toMatchObject({ code: 5, late: missed.length });
 
   const { deadline, health } = JSON.parse((await place.run(['status', '--json'])).stdout);
   expect(deadline).toMatchObject({ at: '00:00', open: open.length, confirmed: 2 });
-  expect(deadline.missed).toEqual(open.map(({ external_code }) => external_code).sort());
+  expect(deadline.missed).toEqual(missed);
   expect(health).toBe('late');
   expect((await place.run(['status'])).stdout).toMatch(
-    new RegExp(`Deadline 00:00: missed by ${open.length} plans that start tomorrow: ready-8, `),
+    new RegExp(`Deadline 00:00: missed by ${missed.length} plans: ready-8, `),
   );
 
   const daemon = place.start(['start']);

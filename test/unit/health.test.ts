@@ -248,7 +248,7 @@ describe('the reasons for the health', () => {
       { deadline: { at: '18:00', due_at: '', confirmed: 1, open: 2, missed: ['P1', 'P2'] } },
       'late',
       'deadline_missed',
-      '2 plans that start tomorrow are not confirmed by 18:00',
+      '2 plans were not confirmed by 18:00 of the day before they start',
     ],
     [{ configError: 'roadbook.yaml:3:5 is wrong' }, 'attention', 'config_rejected', 'roadbook.yaml:3:5 is wrong'],
     [{ quarantine: 5 }, 'attention', 'quarantine', '5 invalid records are'],

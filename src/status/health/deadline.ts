@@ -2,7 +2,7 @@
 // alerts and the command agree.
 import type { Config } from '../../config/schema.ts';
 import type { Clock } from '../../core/time/clock.ts';
-import { plansOfTomorrow } from '../../sync/push/deadline.ts';
+import { plansByDeadline } from '../../sync/push/deadline.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 
 export type DeadlineStatus = NonNullable<Awaited<ReturnType<typeof deadlineStatus>>>;
@@ -16,15 +16,14 @@ export async function deadlineStatus(from: { config: Config; engine: Engine; clo
   const at = options?.deadline;
   if (!enabled || typeof at !== 'string') return null;
   const question = { deadline: at, timezone: config.timezone, now: clock.now() };
-  const { dueAt, isPast, confirmed, open } = await plansOfTomorrow(engine, question);
-  const missed = isPast ? open.map(({ external_code }) => external_code) : [];
+  const { dueAt, confirmed, open, missed } = await plansByDeadline(engine, question);
   return {
     /** Local time by which the plans for tomorrow must be confirmed. */
     at,
     due_at: dueAt,
     confirmed,
-    open: open.length,
-    /** Codes of the open plans, once the deadline has passed. */
-    missed,
+    open,
+    /** Codes of the plans that missed the deadline of the day before they start. */
+    missed: missed.map(({ external_code }) => external_code),
   };
 }

@@ -4,6 +4,7 @@ import type { Config } from '../../config/schema.ts';
 import type { FeedKind } from '../../erp/feed-kinds.ts';
 import { type ProbeChange, QUESTIONS } from '../../sync/probe/answers.ts';
 import type { OutboxAttention } from '../../sync/push/attention.ts';
+import { missedText } from '../../sync/push/deadline.ts';
 import { pushJobOf } from '../../sync/push/kind.ts';
 import type { PushIssue } from '../../sync/push/push-issues.ts';
 import type { TableDrift } from '../../warehouse/control/verification.ts';
@@ -167,9 +168,8 @@ function feedReason(job: string, { erp, jobs }: ReasonFacts['config']): Reason[]
 }
 
 function deadlineReasons(deadline: DeadlineStatus | null): Reason[] {
-  const missed = deadline?.missed.length ?? 0;
-  if (missed === 0) return [];
-  const text = `${counted(missed, 'plan that starts tomorrow is', 'plans that start tomorrow are')} not confirmed by ${deadline?.at}`;
+  if (deadline === null || deadline.missed.length === 0) return [];
+  const text = missedText(deadline.missed.length, deadline.at);
   const hint = 'npx roadbook status lists them; npx roadbook outbox list shows why';
   return [{ code: 'deadline_missed', health: 'late', subject: 'deadline', text, hint, place: 'plans' }];
 }

@@ -134,7 +134,7 @@ export const GAUGES: readonly GaugeDeclaration[] = [
   ),
   single(
     'push_deadline_missed',
-    'Plans for tomorrow that are not confirmed after the deadline; 0 if no deadline is configured.',
+    'Plans that were not confirmed by the deadline of the day before and still are not; 0 if no deadline is configured.',
     ({ document }) => document.deadline?.missed.length ?? 0,
   ),
   single('quarantine_records', 'Records in quarantine.', ({ document }) => document.quarantine),

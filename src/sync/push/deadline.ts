@@ -1,10 +1,11 @@
-// The deadline: a local time of day by which every plan that starts tomorrow must be confirmed. The run, the page, the
-// commands and the alerts share one query.
+// The deadline: a local time of day by which every plan that starts tomorrow must be confirmed. A plan that missed it stays
+// missed until it is confirmed, cancelled or over. The run, the page, the commands and the alerts share one query.
 import { Temporal } from 'temporal-polyfill';
 import { Skippable } from '../../core/errors.ts';
 import { isoInstant } from '../../core/time/clock.ts';
+import { localDay } from '../../erp/items/moments.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import { entriesStarting } from '../../warehouse/outbox/lists.ts';
+import { statesStarting, unconfirmedPlans } from '../../warehouse/outbox/lists.ts';
 import type { PushRun } from './kind.ts';
 
 const MOST_NAMED = 10;
@@ -17,35 +18,41 @@ interface DeadlineQuestion {
   now: number;
 }
 
-export async function plansOfTomorrow(engine: Engine, { deadline, timezone, now }: DeadlineQuestion) {
+export async function plansByDeadline(engine: Engine, { deadline, timezone, now }: DeadlineQuestion) {
   const local = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timezone);
   const today = local.toPlainDate();
   const midnight = (days: number): string =>
     isoInstant(today.add({ days }).toZonedDateTime(timezone).epochMilliseconds);
   const dueMs = today.toZonedDateTime({ timeZone: timezone, plainTime: deadline }).epochMilliseconds;
-  const plans = await engine.read((sql) =>
-    entriesStarting(sql, 'route_plans', { start: midnight(1), end: midnight(2) }),
-  );
+  const starting = { start: midnight(1), end: midnight(2) };
+  const tomorrow = await engine.read((sql) => statesStarting(sql, 'route_plans', starting));
+  const due = { startsBefore: now >= dueMs ? starting.end : starting.start, endsAfter: isoInstant(now) };
+  const late = await engine.read((sql) => unconfirmedPlans(sql, due));
   return {
     /** ISO instant of today's deadline. */
     dueAt: isoInstant(dueMs),
-    isPast: now >= dueMs,
-    confirmed: plans.filter(({ state }) => state === 'confirmed').length,
-    /** Neither confirmed nor cancelled, by code. */
-    open: plans.filter(({ state }) => state !== 'confirmed' && state !== 'cancelled'),
+    /** How many plans of tomorrow are confirmed, and how many are neither confirmed nor cancelled. */
+    confirmed: tomorrow.filter((state) => state === 'confirmed').length,
+    open: tomorrow.filter((state) => state !== 'confirmed' && state !== 'cancelled').length,
+    /** By code. A plan that the ERP offers on the day of its start had no deadline to keep. */
+    missed: late.filter((plan) => localDay(plan.created_at, timezone) < localDay(plan.period_start, timezone)),
   };
 }
+
+export const missedText = (plans: number, deadline: string): string =>
+  plans === 1
+    ? `1 plan was not confirmed by ${deadline} of the day before it starts`
+    : `${plans} plans were not confirmed by ${deadline} of the day before they start`;
 
 export async function reportDeadline({ settings, context, engine, report }: PushRun): Promise<void> {
   const { clock, timezone } = context.dependencies;
   const { deadline } = settings;
   if (deadline === undefined) return;
-  const { isPast, open } = await plansOfTomorrow(engine, { deadline, timezone, now: clock.now() });
-  if (!isPast || open.length === 0) return;
-  const named = open.slice(0, MOST_NAMED).map(({ external_code, state }) => `${external_code} (${state})`);
-  const names = named.join(', ') + (open.length > MOST_NAMED ? ', …' : '');
-  const plans = open.length === 1 ? 'plan that starts tomorrow is' : 'plans that start tomorrow are';
-  const text = `${open.length} ${plans} not confirmed by ${deadline}: ${names}`;
+  const { missed } = await plansByDeadline(engine, { deadline, timezone, now: clock.now() });
+  if (missed.length === 0) return;
+  const named = missed.slice(0, MOST_NAMED).map(({ external_code, state }) => `${external_code} (${state})`);
+  const names = named.join(', ') + (missed.length > MOST_NAMED ? ', …' : '');
+  const text = `${missedText(missed.length, deadline)}: ${names}`;
   const hint = 'See why: npx roadbook outbox list';
-  report(new Skippable(text, { code: 'deadline_missed', hint }), 'deadline missed', { late: open.length });
+  report(new Skippable(text, { code: 'deadline_missed', hint }), 'deadline missed', { late: missed.length });
 }

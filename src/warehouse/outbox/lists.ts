@@ -224,17 +224,21 @@ export async function openIssues(sql: Knex, kinds: readonly string[], at: string
 }
 
 /** Code and state of each entry that starts within the period. */
-export const entriesStarting = (
+export const statesStarting = (sql: Knex, kind: string, { start, end }: Period): Promise<OutboxState[]> =>
+  sql('push_outbox').where({ kind }).where('period_start', '>=', start).where('period_start', '<', end).pluck('state');
+
+/** Plans that are neither confirmed, nor cancelled, nor over, by code. */
+export const unconfirmedPlans = (
   sql: Knex,
-  kind: string,
-  { start, end }: Period,
-): Promise<Pick<OutboxEntry, 'external_code' | 'state'>[]> =>
+  { startsBefore, endsAfter }: { startsBefore: string; endsAfter: string },
+): Promise<Pick<OutboxEntry, 'external_code' | 'state' | 'period_start' | 'created_at'>[]> =>
   sql('push_outbox')
-    .where({ kind })
-    .where('period_start', '>=', start)
-    .where('period_start', '<', end)
+    .where({ kind: 'route_plans' })
+    .whereNotIn('state', ['confirmed', 'cancelled'])
+    .where('period_start', '<', startsBefore)
+    .where('period_end', '>', endsAfter)
     .orderBy('external_code')
-    .select('external_code', 'state');
+    .select('external_code', 'state', 'period_start', 'created_at');
 
 /** Of the plans sent once since then: how many a read-back has shown, and after how long the slowest of the last 1,000. */
 export async function slowestListing(engine: Engine, since: string): Promise<{ plans: number; delayMs: number }> {

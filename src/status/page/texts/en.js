@@ -227,8 +227,8 @@ export const en = {
   'reason.config_rejected': 'The last edit of the configuration was rejected; the previous one stays in effect',
   'reason.push_person': { one: '{n} push needs a person', other: '{n} pushes need a person' },
   'reason.deadline_missed': {
-    one: '{n} plan for tomorrow missed the deadline',
-    other: '{n} plans for tomorrow missed the deadline',
+    one: '{n} plan missed the deadline',
+    other: '{n} plans missed the deadline',
   },
   'reason.push_rejected': { one: '{n} push was rejected', other: '{n} pushes were rejected' },
   'reason.push_unreadable': {

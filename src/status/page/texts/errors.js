@@ -30,7 +30,7 @@ export const ptErrors = {
   closed: ['O comando já estava parando.', 'Inicie o comando de novo.'],
   conflict: ['O serviço recusou a solicitação por conflito.', FIELDS],
   connection_lost: ['A conexão com o serviço caiu.', DOWN],
-  deadline_missed: ['Há planos de amanhã ainda não confirmados na hora-limite.', 'A lista de planos mostra por quê.'],
+  deadline_missed: ['Há planos não confirmados até a hora-limite da véspera.', 'A lista de planos mostra por quê.'],
   entry_changed: ['Uma pessoa mudou um item enquanto o ERP o oferecia.', PASSING],
   erp_answer_refused: ['O ERP recusou a consulta.', 'Confira o endereço da fonte.'],
   erp_answer_too_large: ['A resposta do ERP é grande demais.', 'Faça o endereço devolver somente registros novos.'],

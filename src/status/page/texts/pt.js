@@ -234,8 +234,8 @@ export const pt = {
   'reason.config_rejected': 'A última edição da configuração foi rejeitada; a anterior continua valendo',
   'reason.push_person': { one: '{n} envio precisa de uma pessoa', other: '{n} envios precisam de uma pessoa' },
   'reason.deadline_missed': {
-    one: '{n} plano de amanhã perdeu o prazo',
-    other: '{n} planos de amanhã perderam o prazo',
+    one: '{n} plano perdeu o prazo',
+    other: '{n} planos perderam o prazo',
   },
   'reason.push_rejected': { one: '{n} envio foi rejeitado', other: '{n} envios foram rejeitados' },
   'reason.push_unreadable': {
