@@ -2,7 +2,7 @@
 // arithmetic.
 import { describe, expect, it } from 'vitest';
 import { alertConditions } from '../../src/status/alerts/alert-conditions.ts';
-import { type Health, healthOf, type JobFacts, overallHealth } from '../../src/status/health/health.ts';
+import { type Health, healthOf, type JobFacts, type LateCause, overallHealth } from '../../src/status/health/health.ts';
 import type { JobStatus } from '../../src/status/health/job-status.ts';
 import { healthReasons, type ReasonFacts, withItemHealth } from '../../src/status/health/reasons.ts';
 
@@ -30,7 +30,7 @@ describe('the health of a job', () => {
     ['half a period and a minute past its tick', '2026-03-02T08:17', 'late'],
     ['long after it silently stopped', '2026-03-09T08:00', 'late'],
   ])('%s is %s', (_when, now, word) => {
-    expect(healthOf(facts({ now }))).toBe(word);
+    expect(healthOf(facts({ now })).health).toBe(word);
   });
 
   it('of a daily job is late within half an hour, not half a day', () => {
@@ -39,26 +39,26 @@ describe('the health of a job', () => {
       lastStartMs: at('2026-03-01T06:00'),
       lastEndMs: at('2026-03-01T06:05'),
     };
-    expect(healthOf(facts({ ...daily, now: '2026-03-02T06:14' }))).toBe('ok');
-    expect(healthOf(facts({ ...daily, now: '2026-03-02T06:17' }))).toBe('late');
+    expect(healthOf(facts({ ...daily, now: '2026-03-02T06:14' })).health).toBe('ok');
+    expect(healthOf(facts({ ...daily, now: '2026-03-02T06:17' })).health).toBe('late');
   });
 
   it('of a run that took longer than its period is ok: the next tick after its end counts', () => {
     const long = { lastStartMs: at('2026-03-02T08:00'), lastEndMs: at('2026-03-02T08:44') };
-    expect(healthOf(facts({ ...long, now: '2026-03-02T08:45' }))).toBe('ok');
-    expect(healthOf(facts({ ...long, now: '2026-03-02T08:57' }))).toBe('late');
+    expect(healthOf(facts({ ...long, now: '2026-03-02T08:45' })).health).toBe('ok');
+    expect(healthOf(facts({ ...long, now: '2026-03-02T08:57' })).health).toBe('late');
   });
 
   it('of a run in progress is ok for three of its ticks, then late', () => {
     const running = { lastStatus: 'running', lastEndMs: undefined };
-    expect(healthOf(facts({ ...running, now: '2026-03-02T08:29' }))).toBe('ok');
-    expect(healthOf(facts({ ...running, now: '2026-03-02T08:32' }))).toBe('late');
+    expect(healthOf(facts({ ...running, now: '2026-03-02T08:29' })).health).toBe('ok');
+    expect(healthOf(facts({ ...running, now: '2026-03-02T08:32' })).health).toBe('late');
   });
 
   it('of a run in progress is never late in its first quarter of an hour', () => {
     const running = { cron: '* * * * * *', lastStatus: 'running', lastEndMs: undefined };
-    expect(healthOf(facts({ ...running, now: '2026-03-02T08:15' }))).toBe('ok');
-    expect(healthOf(facts({ ...running, now: '2026-03-02T08:17' }))).toBe('late');
+    expect(healthOf(facts({ ...running, now: '2026-03-02T08:15' })).health).toBe('ok');
+    expect(healthOf(facts({ ...running, now: '2026-03-02T08:17' })).health).toBe('late');
   });
 
   it('of a schedule edited from daily to each minute ignores the time before the edit', () => {
@@ -68,38 +68,38 @@ describe('the health of a job', () => {
       lastEndMs: at('2026-03-01T06:05'),
       scheduledSinceMs: at('2026-03-02T08:00'),
     };
-    expect(healthOf(facts({ ...edited, now: '2026-03-02T08:01' }))).toBe('ok');
-    expect(healthOf(facts({ ...edited, now: '2026-03-02T08:03' }))).toBe('late');
+    expect(healthOf(facts({ ...edited, now: '2026-03-02T08:01' })).health).toBe('ok');
+    expect(healthOf(facts({ ...edited, now: '2026-03-02T08:03' })).health).toBe('late');
   });
 
   it('of a run that failed in part is late, except where the run was stopped or only items were rejected', () => {
     const partial = { lastStatus: 'partial', now: '2026-03-02T08:05' };
     const ended = { status: 'partial', hadError: true, wasCutOff: false, isAboutItems: false };
-    expect(healthOf(facts(partial))).toBe('ok');
-    expect(healthOf(facts({ ...partial, ended }))).toBe('late');
-    expect(healthOf(facts({ ...partial, ended: { ...ended, wasCutOff: true } }))).toBe('ok');
-    expect(healthOf(facts({ ...partial, ended: { ...ended, isAboutItems: true } }))).toBe('ok');
+    expect(healthOf(facts(partial)).health).toBe('ok');
+    expect(healthOf(facts({ ...partial, ended })).health).toBe('late');
+    expect(healthOf(facts({ ...partial, ended: { ...ended, wasCutOff: true } })).health).toBe('ok');
+    expect(healthOf(facts({ ...partial, ended: { ...ended, isAboutItems: true } })).health).toBe('ok');
   });
 
   it('of a job that never ran is late once a daemon has kept its schedule past a tick', () => {
     const never = { lastStatus: undefined, lastStartMs: undefined, lastEndMs: undefined };
-    expect(healthOf(facts({ ...never, now: '2026-03-02T08:30' }))).toBe('never ran');
+    expect(healthOf(facts({ ...never, now: '2026-03-02T08:30' })).health).toBe('never ran');
     const since = { scheduledSinceMs: at('2026-03-02T08:01') };
-    expect(healthOf(facts({ ...never, ...since, now: '2026-03-02T08:11' }))).toBe('never ran');
-    expect(healthOf(facts({ ...never, ...since, now: '2026-03-02T08:17' }))).toBe('late');
+    expect(healthOf(facts({ ...never, ...since, now: '2026-03-02T08:11' })).health).toBe('never ran');
+    expect(healthOf(facts({ ...never, ...since, now: '2026-03-02T08:17' })).health).toBe('late');
   });
 
   it('of a daily job in the gap and in the overlap of daylight saving follows its local slot', () => {
     // New York, 2026: 02:30 does not exist on 8 March and runs at 03:30 EDT, which is 07:30 UTC.
     const gap = { cron: '30 2 * * *', timezone: 'America/New_York' };
     const march = { ...gap, lastStartMs: at('2026-03-07T07:30'), lastEndMs: at('2026-03-07T07:31') };
-    expect(healthOf(facts({ ...march, now: '2026-03-08T07:44' }))).toBe('ok');
-    expect(healthOf(facts({ ...march, now: '2026-03-08T07:47' }))).toBe('late');
+    expect(healthOf(facts({ ...march, now: '2026-03-08T07:44' })).health).toBe('ok');
+    expect(healthOf(facts({ ...march, now: '2026-03-08T07:47' })).health).toBe('late');
     // 01:30 exists twice on 1 November, at 05:30 and 06:30 UTC; only the first is a slot.
     const overlap = { cron: '30 1 * * *', timezone: 'America/New_York' };
     const november = { ...overlap, lastStartMs: at('2026-11-01T05:30'), lastEndMs: at('2026-11-01T05:31') };
-    expect(healthOf(facts({ ...november, now: '2026-11-01T06:50' }))).toBe('ok');
-    expect(healthOf(facts({ ...november, now: '2026-11-02T06:47' }))).toBe('late');
+    expect(healthOf(facts({ ...november, now: '2026-11-01T06:50' })).health).toBe('ok');
+    expect(healthOf(facts({ ...november, now: '2026-11-02T06:47' })).health).toBe('late');
   });
 
   it('of weekdays only is ok over the weekend', () => {
@@ -108,8 +108,8 @@ describe('the health of a job', () => {
       lastStartMs: at('2026-03-06T17:00'),
       lastEndMs: at('2026-03-06T17:01'),
     };
-    expect(healthOf(facts({ ...office, now: '2026-03-09T08:59' }))).toBe('ok');
-    expect(healthOf(facts({ ...office, now: '2026-03-09T09:17' }))).toBe('late');
+    expect(healthOf(facts({ ...office, now: '2026-03-09T08:59' })).health).toBe('ok');
+    expect(healthOf(facts({ ...office, now: '2026-03-09T09:17' })).health).toBe('late');
   });
 
   it.each([
@@ -120,25 +120,36 @@ describe('the health of a job', () => {
     ['ok', { paused: true }, 'paused'],
   ])('after a run that %s, with %j, is %s', (status, change, word) => {
     const ended = { status, hadError: status === 'failed', wasCutOff: false, isAboutItems: false };
-    expect(healthOf(facts({ lastStatus: status, ended, ...change, now: '2026-03-02T08:05' }))).toBe(word);
+    expect(healthOf(facts({ lastStatus: status, ended, ...change, now: '2026-03-02T08:05' })).health).toBe(word);
   });
 
   it('of a clock that was set back is ok', () => {
-    expect(healthOf(facts({ now: '2026-03-01T08:00' }))).toBe('ok');
+    expect(healthOf(facts({ now: '2026-03-01T08:00' })).health).toBe('ok');
   });
 
   it('after a run that was stopped is ok', () => {
     const ended = { status: 'failed', hadError: true, wasCutOff: true, isAboutItems: false };
-    expect(healthOf(facts({ lastStatus: 'failed', ended, now: '2026-03-02T08:05' }))).toBe('ok');
+    expect(healthOf(facts({ lastStatus: 'failed', ended, now: '2026-03-02T08:05' })).health).toBe('ok');
   });
 
   it('follows the previous run while the current one has proved nothing yet', () => {
     const running = { lastStatus: 'running', lastEndMs: undefined, now: '2026-03-02T08:00' };
     const ended = (status: string) => ({ status, hadError: status !== 'ok', wasCutOff: false, isAboutItems: false });
-    expect(healthOf(facts({ ...running, ended: ended('failed') }))).toBe('failing');
-    expect(healthOf(facts({ ...running, ended: ended('partial') }))).toBe('late');
-    expect(healthOf(facts({ ...running, ended: ended('ok') }))).toBe('ok');
+    expect(healthOf(facts({ ...running, ended: ended('failed') })).health).toBe('failing');
+    expect(healthOf(facts({ ...running, ended: ended('partial') })).health).toBe('late');
+    expect(healthOf(facts({ ...running, ended: ended('ok') })).health).toBe('ok');
   });
+});
+
+it('a job is late because a part of its run failed, its run takes too long, or a run is missing', () => {
+  const about = { hadError: true, wasCutOff: false, status: 'partial' };
+  const causeOf = (change: Parameters<typeof facts>[0]) => healthOf(facts(change)).late_because;
+  const running = { lastStatus: 'running', lastEndMs: undefined };
+  const [soon, later] = ['2026-03-02T08:05', '2026-03-02T09:00'];
+  expect(causeOf({ now: soon })).toBe(null);
+  expect(causeOf({ now: soon, ended: { ...about, isAboutItems: false } })).toBe('incomplete');
+  expect(causeOf({ now: later, ended: { ...about, isAboutItems: true } })).toBe('overdue');
+  expect(causeOf({ now: later, ended: { ...about, isAboutItems: false }, ...running })).toBe('stuck');
 });
 
 describe('the health of all', () => {
@@ -157,7 +168,8 @@ describe('the health of all', () => {
 
 describe('the reasons for the health', () => {
   const job = (name: string, change: Partial<JobStatus> = {}): JobStatus => ({
-    ...{ name, enabled: true, paused: false, schedule: '* * * * *', timezone: 'UTC', health: 'ok' },
+    ...{ name, enabled: true, paused: false, schedule: '* * * * *', timezone: 'UTC' },
+    ...{ health: 'ok', late_because: null },
     ...{
       last_run: null,
       last_end: null,
@@ -191,6 +203,13 @@ describe('the reasons for the health', () => {
   const last_run = { run_id: 'r', status: 'running', started_at: '', finished_at: null, error: null };
   const last_end = { status: 'failed', error: 'No answer' };
 
+  const late = (late_because: LateCause): JobStatus =>
+    job('a', {
+      ...{ health: 'late', late_because },
+      last_run: { ...last_run, started_at: '08:00' },
+      last_end: { status: 'partial', error: '1 plan rejected' },
+    });
+
   it('are none for work as usual', () => {
     expect(healthReasons(none)).toEqual([]);
   });
@@ -202,7 +221,9 @@ describe('the reasons for the health', () => {
       'job_failing',
       'a is failing: No answer (3 runs in a row, it has never succeeded)',
     ],
-    [{ jobs: [job('a', { health: 'late' })] }, 'late', 'job_late', 'a scheduled run is missing'],
+    [{ jobs: [late('overdue')] }, 'late', 'job_late', 'a scheduled run is missing'],
+    [{ jobs: [late('stuck')] }, 'late', 'job_late', 'a is late: its run has not ended since 08:00; it has never'],
+    [{ jobs: [late('incomplete')] }, 'late', 'job_late', 'a part of its last run failed (1 plan rejected)'],
     [
       {
         jobs: [

@@ -5,6 +5,18 @@ import { nextTick, type Schedule, ticksAfter } from '../../schedule/ticks.ts';
 /** `attention`: nothing is late, but a person should look at something. */
 export type Health = 'ok' | 'late' | 'failing' | 'paused' | 'never ran' | 'attention';
 
+/** A part of the last run failed; the run under way takes too long; a scheduled run is missing. */
+export type LateCause = 'incomplete' | 'stuck' | 'overdue';
+
+export interface JobHealth {
+  health: Health;
+  /** Null unless the job is late. */
+  late_because: LateCause | null;
+}
+
+const word = (health: Health): JobHealth => ({ health, late_because: null });
+const late = (late_because: LateCause): JobHealth => ({ health: 'late', late_because });
+
 /** A job counts as late this long after its tick, plus half of its period up to LONGEST_GRACE_MS. */
 const GRACE_MS = 60_000;
 const LONGEST_GRACE_MS = 15 * 60_000;
@@ -39,25 +51,25 @@ export interface RunEnd {
 }
 
 /** Undefined if the run ended well. */
-function healthAfter({ status, hadError, wasCutOff, isAboutItems }: RunEnd): Health | undefined {
-  if (status === 'abandoned' || (status === 'failed' && !wasCutOff)) return 'failing';
-  return status === 'partial' && hadError && !wasCutOff && !isAboutItems ? 'late' : undefined;
+function healthAfter({ status, hadError, wasCutOff, isAboutItems }: RunEnd): JobHealth | undefined {
+  if (status === 'abandoned' || (status === 'failed' && !wasCutOff)) return word('failing');
+  return status === 'partial' && hadError && !wasCutOff && !isAboutItems ? late('incomplete') : undefined;
 }
 
-export function healthOf(facts: JobFacts): Health {
+export function healthOf(facts: JobFacts): JobHealth {
   const { enabled, paused, lastStatus, ended, lastStartMs, scheduledSinceMs } = facts;
-  if (!enabled || paused) return 'paused';
+  if (!enabled || paused) return word('paused');
   // A run under way says nothing about health yet. Until it ends, the run before it counts.
   const wrong = ended === undefined ? undefined : healthAfter(ended);
-  if (wrong === 'failing') return wrong;
+  if (wrong?.health === 'failing') return wrong;
   if (lastStatus === 'running' && lastStartMs !== undefined)
-    return isStuck(facts, lastStartMs) ? 'late' : (wrong ?? 'ok');
+    return isStuck(facts, lastStartMs) ? late('stuck') : (wrong ?? word('ok'));
   if (wrong !== undefined) return wrong;
   // Ticks that passed during a run are not due; the first tick after its end is.
   const lastMs = facts.lastEndMs ?? lastStartMs;
   const known = [lastMs, scheduledSinceMs].filter((ms) => ms !== undefined);
-  if (known.length > 0 && isOverdue(facts, Math.max(...known))) return 'late';
-  return lastMs === undefined ? 'never ran' : 'ok';
+  if (known.length > 0 && isOverdue(facts, Math.max(...known))) return late('overdue');
+  return word(lastMs === undefined ? 'never ran' : 'ok');
 }
 
 /** Whether the first tick after `fromMs`, or the given one after it, and its grace period have passed. */

@@ -15,7 +15,7 @@ import {
   retryOf,
 } from '../../warehouse/control/runs.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import { type Health, healthOf } from './health.ts';
+import { healthOf, type JobHealth } from './health.ts';
 
 export interface JobStatusDependencies {
   config: Config;
@@ -28,13 +28,12 @@ export interface JobStatusDependencies {
 
 type ShownRun = Pick<LastRun, 'run_id' | 'status' | 'started_at' | 'finished_at' | 'error'>;
 
-export interface JobStatus {
+export interface JobStatus extends JobHealth {
   name: string;
   enabled: boolean;
   paused: boolean;
   schedule: string;
   timezone: string;
-  health: Health;
   last_run: ShownRun | null;
   /** How the last run ended that is not running; null if none has. */
   last_end: Pick<LastRun, 'status' | 'error'> | null;
@@ -72,7 +71,7 @@ async function jobStatus(name: string, paused: boolean, dependencies: JobStatusD
     paused,
     schedule,
     timezone,
-    health: healthOf({
+    ...healthOf({
       ...cron,
       enabled,
       paused,

@@ -82,9 +82,7 @@ function jobReasons(job: JobStatus): Reason[] {
     return [{ ...about, code: 'job_failing', health, text, hint: 'See the error and its hint in the last run.' }];
   }
   if (health === 'late') {
-    const isPartial = last_end?.status === 'partial' && last_end.error !== null;
-    const why = isPartial ? `a part of its last run failed (${last_end.error})` : 'a scheduled run is missing';
-    const hint = isPartial ? 'See the error and its hint in the last run.' : 'Check that a daemon is running.';
+    const [why, hint] = lateWords(job);
     return [{ ...about, code: 'job_late', health, text: `${name} is late: ${why}; ${success}`, hint }];
   }
   // Each run that finds such items is an alert of its own: the day's reasons below stay the same when more are rejected.
@@ -94,6 +92,20 @@ function jobReasons(job: JobStatus): Reason[] {
   }
   if (health !== 'never ran') return [];
   return [{ ...about, code: 'job_never_ran', health, text: `${name} has not run yet`, hint: null }];
+}
+
+function lateWords({ late_because, last_end, last_run }: JobStatus): [why: string, hint: string] {
+  switch (late_because) {
+    case 'incomplete':
+      return [`a part of its last run failed (${last_end?.error})`, 'See the error and its hint in the last run.'];
+    case 'stuck':
+      return [
+        `its run has not ended since ${last_run?.started_at}`,
+        'See the log of its daemon; if the run does not go on, restart the daemon.',
+      ];
+    default:
+      return ['a scheduled run is missing', 'Check that a daemon is running.'];
+  }
 }
 
 function pushReasons({ outbox, attention, issues, config, pushes }: ReasonFacts): Reason[] {
