@@ -493,10 +493,10 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(await ask(lists.openIssues, [KIND, 'agents'], at)).toEqual({
       unreadable: [],
       rejected: [
-        { kind: 'agents', n: 1 },
-        { kind: KIND, n: 4 },
+        { kind: 'agents', n: 1, newest: fresh },
+        { kind: KIND, n: 4, newest: fresh },
       ],
-      accepted_in_part: [{ kind: KIND, n: 2 }],
+      accepted_in_part: [{ kind: KIND, n: 2, newest: fresh }],
     });
     const counted = { code_use: 1, point_external_code: '', executed_at: null, outcome_hash: '', run_id: 'r' };
     await write((tx) =>

@@ -28,9 +28,8 @@ numbers, a \`hint\` or null, and a \`place\`: the view of the page that shows mo
 | \`no_daemon\` | \`failing\` | no daemon is alive: 20 s after the last heartbeat of the last one, or after it was stopped; not where none ever ran |
 | \`job_failing\` | \`failing\` | the job is \`failing\` |
 | \`job_late\` | \`late\` | the job is \`late\` |
-| \`job_partial\` | \`attention\` | the last run of a push job rejected items or could not read a file completely, or one of \`return-executions\` found stops without a code; not on the page, which lists the items |
 | \`push_<reason>\` | \`late\` | an entry of the outbox [needs a person](../how-to/recover.md#entries-that-need-a-person) |
-| \`deadline_missed\` | \`late\` | a plan of tomorrow is not confirmed by the \`deadline\` |
+| \`deadline_missed\` | \`late\` | a plan was not confirmed by the \`deadline\` of the day before, and is not confirmed, cancelled or over yet |
 | \`push_rejected\`, \`push_unreadable\`, \`push_accepted_in_part\` | \`attention\` | items were rejected, or plans were taken without some of their stops, until their period is over and at least for a day, unless they are corrected, sent again or cancelled; or files or feeds could not be read in the last day |
 | \`push_stops_without_code\` | \`attention\` | in the last day, stops without an \`external_code\` had an outcome, which cannot be returned to the ERP |
 | \`drift\` | \`late\` | more rows of final days differ from the service than [allowed](../how-to/check-the-warehouse.md) |

@@ -124,6 +124,21 @@ describe('alerts', () => {
     expect(received.at(-1)?.text).toMatch(/: outbox not_acknowledged: no longer not acknowledged$/);
   });
 
+  it('report each further item of a reason, but not that one of several was corrected', async () => {
+    const seen: { now: Condition[] } = { now: [] };
+    const alerts = alertsOf(seen);
+    for (const minute of ['10', '10', '20', '10', '20', '30', '']) {
+      seen.now = minute === '' ? [] : [{ ...needs('rejected'), newest: `2026-03-02T08:${minute}:00.000Z` }];
+      await runAndSend(alerts);
+    }
+    expect(sentTexts()).toEqual([
+      'alert outbox rejected: ok → rejected',
+      'alert outbox rejected: rejected → rejected',
+      'alert outbox rejected: rejected → rejected',
+      'recovery outbox rejected: rejected → ok',
+    ]);
+  });
+
   it('are raised by what needs a person, and not by a pause or a job that has not run yet', () => {
     const reason = { health: 'attention', text: 'x', hint: null, place: '' } as const;
     const codes = ['job_paused', 'job_never_ran', 'push_unclear', 'job_failing', 'push_rejected', 'config_rejected'];

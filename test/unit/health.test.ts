@@ -224,19 +224,6 @@ describe('the reasons for the health', () => {
     [{ jobs: [late('overdue')] }, 'late', 'job_late', 'a scheduled run is missing'],
     [{ jobs: [late('stuck')] }, 'late', 'job_late', 'a is late: its run has not ended since 08:00; it has never'],
     [{ jobs: [late('incomplete')] }, 'late', 'job_late', 'a part of its last run failed (1 plan rejected)'],
-    [
-      {
-        jobs: [
-          job('push-a', {
-            health: 'attention',
-            last_end: { status: 'partial', error: '1 plan rejected' },
-          }),
-        ],
-      },
-      'attention',
-      'job_partial',
-      'push-a: 1 plan rejected',
-    ],
     [{ jobs: [job('a', { health: 'paused', paused: true })] }, 'attention', 'job_paused', 'a is paused by a person'],
     [{ jobs: [job('a', { health: 'never ran' })] }, 'never ran', 'job_never_ran', 'a has not run yet'],
     [
@@ -247,7 +234,18 @@ describe('the reasons for the health', () => {
     ],
     [{ outbox: { ...none.outbox, unknown: 2 } }, 'attention', 'push_unclear', '2 items sent without'],
     [
-      { issues: [{ reason: 'rejected', entries: 1, jobs: ['push-agents'], text: '1 item rejected', hint: 'look' }] },
+      {
+        issues: [
+          {
+            reason: 'rejected',
+            entries: 1,
+            jobs: ['push-agents'],
+            newest: null,
+            text: '1 item rejected',
+            hint: 'look',
+          },
+        ],
+      },
       'attention',
       'push_rejected',
       '1 item rejected',
@@ -286,7 +284,7 @@ describe('the reasons for the health', () => {
 
   it('are those of the items, and their job needs attention', () => {
     const text = '1 item rejected';
-    const issues = [{ reason: 'rejected' as const, entries: 1, jobs: ['push-agents'], text, hint: '' }];
+    const issues = [{ reason: 'rejected' as const, entries: 1, jobs: ['push-agents'], newest: null, text, hint: '' }];
     const healthWith = (change: Partial<JobStatus>) =>
       withItemHealth(job('push-agents', change), { ...none, issues }).health;
     expect(healthWith({})).toBe('attention');

@@ -1,4 +1,5 @@
 // Which reasons raise an alert. Pure: the reasons are those of the page and of `roadbook status`.
+import type { Reported } from '../../warehouse/control/alert-store.ts';
 import type { Reason } from '../health/reasons.ts';
 
 export interface Condition {
@@ -6,6 +7,8 @@ export interface Condition {
   subject: string;
   /** What is wrong, in one word; `ok` after a recovery. Each change of the state is reported once. */
   state: string;
+  /** ISO instant of the newest item, if each new item is reported too. */
+  newest?: string | null | undefined;
   /** A sentence for people. It holds no record and no secret. */
   text: string;
 }
@@ -19,6 +22,7 @@ export const alertConditions = (reasons: readonly Reason[]): Condition[] =>
     .map((reason) => ({
       subject: reason.subject,
       state: stateOf(reason),
+      newest: reason.newest,
       text: reason.hint === null ? reason.text : `${reason.text}. Try: ${reason.hint}`,
     }));
 
@@ -26,11 +30,11 @@ export const alertConditions = (reasons: readonly Reason[]): Condition[] =>
 const stateOf = ({ code }: Reason): string => code.replace(/^(job|push|deadline|config|daemon|service)_/, '');
 
 /** The subjects that were reported as wrong and are so no more. */
-export function recoveries(reported: ReadonlyMap<string, string>, now: readonly Condition[]): Condition[] {
+export function recoveries(reported: ReadonlyMap<string, Reported>, now: readonly Condition[]): Condition[] {
   const wrong = new Set(now.map(({ subject }) => subject));
   return [...reported]
-    .filter(([subject, state]) => state !== 'ok' && !wrong.has(subject))
-    .map(([subject, state]) => {
+    .filter(([subject, { state }]) => state !== 'ok' && !wrong.has(subject))
+    .map(([subject, { state }]) => {
       const text = `${subject.replace(/^job /, '')}: no longer ${state.replaceAll('_', ' ')}`;
       return { subject, state: 'ok', text };
     });

@@ -1,4 +1,4 @@
-// Sends one alert when a condition becomes bad and one when it recovers. Alerts run beside the jobs and never delay
+// Sends one alert when a condition becomes bad or gets a new item, and one when it recovers. Alerts run beside the jobs and never delay
 // them. An alert that cannot be sent now is sent later.
 import { hostname } from 'node:os';
 import type { JsonObject } from '../../core/glossary.ts';
@@ -6,7 +6,7 @@ import type { Log } from '../../core/log.ts';
 import type { Redactor } from '../../core/text/redaction.ts';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { createLoop } from '../../core/time/loop.ts';
-import { claimAlert, NOTHING_REPORTED, recordAlert, reportedStates } from '../../warehouse/control/alert-store.ts';
+import { claimAlert, isNews, recordAlert, reportedStates } from '../../warehouse/control/alert-store.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { type Condition, recoveries } from './alert-conditions.ts';
 import { sendToWebhook } from './webhook.ts';
@@ -36,7 +36,7 @@ export function createAlerts(dependencies: AlertDependencies) {
     if (address === '') return;
     const reported = await reportedStates(engine);
     const wrong = await dependencies.look();
-    const changed = wrong.filter(({ subject, state }) => state !== (reported.get(subject) ?? NOTHING_REPORTED));
+    const changed = wrong.filter((condition) => isNews(condition, reported.get(condition.subject)));
     const recovered = recoveries(reported, wrong);
     await Promise.all([...changed, ...recovered].map((condition) => report(address, condition)));
   }
@@ -45,11 +45,11 @@ export function createAlerts(dependencies: AlertDependencies) {
   async function report(address: string, condition: Condition): Promise<void> {
     const { subject, state } = condition;
     try {
-      const was = await claimAlert(engine, subject, state, clock.now());
+      const was = await claimAlert(engine, condition, clock.now());
       if (was === undefined) return;
       const message = alertMessage(condition, was, dependencies);
       await sendToWebhook(address, message, { clock, signal: stopping.signal });
-      await recordAlert(engine, subject, state, clock.now());
+      await recordAlert(engine, condition, clock.now());
       log.info({ event: 'alert_sent', subject, state, was }, 'alert sent');
     } catch (error) {
       if (!stopping.signal.aborted) log.warn({ event: 'alert_failed', subject, err: error }, 'alert not sent');

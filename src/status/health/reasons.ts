@@ -27,6 +27,8 @@ export interface Reason {
   hint: string | null;
   /** The view of the page that shows more, as in `#/jobs/pull-events`. */
   place: string;
+  /** ISO instant of the newest item that the reason is about, if more may come while it lasts: each is an alert. */
+  newest?: string | null;
 }
 
 export interface ReasonFacts {
@@ -85,11 +87,6 @@ function jobReasons(job: JobStatus): Reason[] {
     const [why, hint] = lateWords(job);
     return [{ ...about, code: 'job_late', health, text: `${name} is late: ${why}; ${success}`, hint }];
   }
-  // Each run that finds such items is an alert of its own: the day's reasons below stay the same when more are rejected.
-  if (health === 'attention' && last_end?.status === 'partial' && last_end.error !== null) {
-    const text = `${name}: ${last_end.error}`;
-    return [{ ...about, code: 'job_partial', health, text, hint: 'See the error and its hint in the last run.' }];
-  }
   if (health !== 'never ran') return [];
   return [{ ...about, code: 'job_never_ran', health, text: `${name} has not run yet`, hint: null }];
 }
@@ -126,12 +123,13 @@ function pushReasons({ outbox, attention, issues, config, pushes }: ReasonFacts)
     hint: null,
     place: 'plans?state=unknown',
   };
-  const recent = issues.map(({ reason, text, hint }) => ({
+  const recent = issues.map(({ reason, text, hint, newest }) => ({
     code: `push_${reason}`,
     health: 'attention' as const,
     subject: `outbox ${reason}`,
     text,
     hint,
+    newest,
     place: ISSUE_PLACES[reason],
   }));
   return [

@@ -18,9 +18,7 @@ const numberIn = (/** @type {string} */ text) => Number(/^\d+/.exec(text)?.[0] ?
  */
 export function linesOf({ reasons, attention }) {
   const needing = new Set(attention.map(({ reason }) => `push_${reason}`));
-  // The items of a partial push have lines of their own.
-  const shown = reasons.filter(({ code }) => code !== 'job_partial');
-  const groups = Map.groupBy(shown, ({ code }) => (needing.has(code) ? 'push_person' : code));
+  const groups = Map.groupBy(reasons, ({ code }) => (needing.has(code) ? 'push_person' : code));
   return [...groups].map(([code, own]) => {
     const jobs = own.flatMap(({ subject }) => (subject.startsWith('job ') ? [subject.slice('job '.length)] : []));
     return {

@@ -41,7 +41,7 @@ export type PushIssue = Awaited<ReturnType<typeof pushIssues>>[number];
 export async function pushIssues(engine: Engine, nowMs: number) {
   const counts = await engine.read(async (sql) => ({
     ...(await openIssues(sql, FEED_KINDS, isoInstant(nowMs))),
-    stops_without_code: [{ kind: 'route_plans', n: await uncodedStops(sql, isoInstant(nowMs - DAY_MS)) }],
+    stops_without_code: [{ kind: 'route_plans', n: await uncodedStops(sql, isoInstant(nowMs - DAY_MS)), newest: '' }],
   }));
   return REASONS.flatMap((reason) => {
     const entries = counts[reason].reduce((sum, { n }) => sum + n, 0);
@@ -49,7 +49,17 @@ export async function pushIssues(engine: Engine, nowMs: number) {
     const pushes = counts[reason].map(({ kind }) => pushJobOf(kind));
     const jobs = reason === 'stops_without_code' ? ['return-executions'] : pushes;
     const { what, noun, hint }: { what: string; noun: readonly string[]; hint: string } = WORDS[reason];
-    return [{ reason, entries, jobs, text: `${entries} ${noun[entries === 1 ? 0 : 1]} ${what}`, hint }];
+    const newest = counts[reason].reduce((last, each) => (each.newest > last ? each.newest : last), '');
+    return [
+      {
+        reason,
+        entries,
+        jobs,
+        newest: newest || null,
+        text: `${entries} ${noun[entries === 1 ? 0 : 1]} ${what}`,
+        hint,
+      },
+    ];
   });
 }
 

@@ -186,6 +186,8 @@ export async function unreadFacts<T>(sql: Knex, at: string, limit: number): Prom
 interface KindCount {
   kind: string;
   n: number;
+  /** When the newest of them changed; empty if that is not known. */
+  newest: string;
 }
 
 /**
@@ -197,7 +199,7 @@ export async function openIssues(sql: Knex, kinds: readonly string[], at: string
   const entries = (): Knex.QueryBuilder =>
     sql('push_outbox')
       .whereIn('kind', [...kinds])
-      .select('kind');
+      .select('kind', 'updated_at');
   // Two parts, because each has an index: the few entries that changed lately, and the few whose period is not over.
   const lately = (): Knex.QueryBuilder =>
     entries()
@@ -210,14 +212,15 @@ export async function openIssues(sql: Knex, kinds: readonly string[], at: string
       .groupBy('kind')
       .orderBy('kind')
       .select('kind')
-      .count({ n: '*' });
-    return rows.map(({ kind, n }) => ({ kind, n: Number(n) }));
+      .count({ n: '*' })
+      .max({ newest: 'updated_at' });
+    return rows.map(({ kind, n, newest }) => ({ kind, n: Number(n), newest }));
   };
   const unread: { name: string }[] = await lastUnread(sql, at).select('name');
   const files = Map.groupBy(unread, ({ name }) => name.split(' ')[1] ?? '');
   const rejected = { state: 'rejected', attention: null };
   return {
-    unreadable: [...files].map(([kind, { length }]): KindCount => ({ kind, n: length })),
+    unreadable: [...files].map(([kind, { length }]): KindCount => ({ kind, n: length, newest: '' })),
     rejected: await count(lately().where(rejected).whereRaw(IS_NOT_CONFIRMED), notOver().where(rejected)),
     accepted_in_part: await count(lately().whereRaw(IS_CONFIRMED).whereRaw(IS_PARTIAL), notOver().whereRaw(IS_PARTIAL)),
   };
