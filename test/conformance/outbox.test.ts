@@ -511,6 +511,22 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(await ask(uncodedStops, at)).toBe(0);
   });
 
+  it('finds confirmed plans that the service no longer returns, until they are over', async () => {
+    const [over, open] = [{ period_end: AT }, { period_end: minutesAfter(1) }];
+    await fill({
+      gone: ['confirmed', { ...open, remote_id: 1 }],
+      over: ['confirmed', { ...over, remote_id: 1 }],
+      cancelled: ['cancelled', { ...open, remote_id: 1 }],
+      agent: ['confirmed', { ...open, remote_id: 1, kind: 'agents' }],
+      shown: ['confirmed', { ...open, remote_id: 2 }],
+      unread: ['confirmed', { ...open, remote_id: 3 }],
+    });
+    const loaded = { status: 'E', date_time_start: AT, _first_seen_at: AT, _changed_at: AT, _run_id: 'r' };
+    const pulled = [1, 2].map((id) => ({ id, ...loaded, _missing_since: id === 1 ? AT : null }));
+    await write(({ sql }) => sql('route_plan').insert(pulled));
+    expect(await ask(lists.gonePlans, AT)).toEqual([{ external_code: 'gone', gone_since: AT }]);
+  });
+
   it('counts the entries of each state, and returns the oldest unknown one', async () => {
     expect(await lists.oldestUnknown(engine)).toBeNull();
     await fill({

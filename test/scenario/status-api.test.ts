@@ -98,6 +98,11 @@ describe('/api/day', () => {
     expect(unknown.entry.needs_person).toBe((await story(unknown.code)).needs_person);
     expect((await story(gone.code)).remote).toMatchObject({ gone_since: at });
     expect((await story(twice.code)).remote).toMatchObject({ gone_since: null });
+    const { reasons } = await get('status');
+    expect(reasons.find(({ code }: { code: string }) => code === 'push_gone')).toMatchObject({
+      ...{ subject: 'outbox gone', place: 'plans?state=confirmed', newest: at },
+      text: `1 plan confirmed, and gone from the service: ${gone.code}`,
+    });
   });
 
   it('says that the service was not read yet', async () => {

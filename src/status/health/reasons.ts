@@ -144,6 +144,7 @@ const ISSUE_PLACES: Readonly<Record<PushIssue['reason'], string>> = {
   rejected: 'plans?state=rejected',
   unreadable: 'plans?show=unread',
   accepted_in_part: 'plans?state=partial',
+  gone: 'plans?state=confirmed',
   stops_without_code: 'jobs/return-executions',
 };
 

@@ -1,5 +1,5 @@
 // What the ERP offered and the service does not have, or not completely: feeds and files that could not be read, rejected
-// items, items that were taken in part, stops whose outcome cannot be returned. A run that finds one is partial; the health
+// items, items that were taken in part, plans that are gone from there, stops whose outcome cannot be returned. A run that finds one is partial; the health
 // keeps it while a person can still mend it, because the next run may find nothing new.
 
 import { Skippable } from '../../core/errors.ts';
@@ -8,7 +8,7 @@ import { DAY_MS } from '../../core/time/durations.ts';
 import { FEED_KINDS } from '../../erp/feed-kinds.ts';
 import { deleteFact, writeFact } from '../../warehouse/control/learned-facts.ts';
 import type { Engine, Transaction } from '../../warehouse/engine.ts';
-import { dropOldUnread, openIssues, unreadFact } from '../../warehouse/outbox/lists.ts';
+import { dropOldUnread, gonePlans, openIssues, unreadFact } from '../../warehouse/outbox/lists.ts';
 import { uncodedStops } from '../../warehouse/outbox/returns.ts';
 import { type PushRun, pushJobOf } from './kind.ts';
 
@@ -27,6 +27,11 @@ const WORDS = {
     noun: ['plan', 'plans'],
     hint: 'npx roadbook outbox list --state partial shows them, with the reasons.',
   },
+  gone: {
+    what: 'confirmed, and gone from the service',
+    noun: ['plan', 'plans'],
+    hint: 'If that is intended: npx roadbook outbox cancel CODE --force. If not, let the ERP offer each again under a new code.',
+  },
   stops_without_code: {
     what: 'without an external_code: their outcomes cannot be returned to the ERP',
     noun: ['stop', 'stops'],
@@ -39,29 +44,31 @@ const REASONS = Object.keys(WORDS) as (keyof typeof WORDS)[];
 export type PushIssue = Awaited<ReturnType<typeof pushIssues>>[number];
 
 export async function pushIssues(engine: Engine, nowMs: number) {
+  const at = isoInstant(nowMs);
+  const gone = await engine.read((sql) => gonePlans(sql, at));
   const counts = await engine.read(async (sql) => ({
-    ...(await openIssues(sql, FEED_KINDS, isoInstant(nowMs))),
+    ...(await openIssues(sql, FEED_KINDS, at)),
+    gone: gone.map(({ gone_since }) => ({ kind: 'route_plans', n: 1, newest: gone_since })),
     stops_without_code: [{ kind: 'route_plans', n: await uncodedStops(sql, isoInstant(nowMs - DAY_MS)), newest: '' }],
   }));
   return REASONS.flatMap((reason) => {
     const entries = counts[reason].reduce((sum, { n }) => sum + n, 0);
     if (entries === 0) return [];
-    const pushes = counts[reason].map(({ kind }) => pushJobOf(kind));
+    const pushes = [...new Set(counts[reason].map(({ kind }) => pushJobOf(kind)))];
     const jobs = reason === 'stops_without_code' ? ['return-executions'] : pushes;
+    const newest = counts[reason].reduce((last, each) => (each.newest > last ? each.newest : last), '') || null;
     const { what, noun, hint }: { what: string; noun: readonly string[]; hint: string } = WORDS[reason];
-    const newest = counts[reason].reduce((last, each) => (each.newest > last ? each.newest : last), '');
-    return [
-      {
-        reason,
-        entries,
-        jobs,
-        newest: newest || null,
-        text: `${entries} ${noun[entries === 1 ? 0 : 1]} ${what}`,
-        hint,
-      },
-    ];
+    const text = `${entries} ${noun[entries === 1 ? 0 : 1]} ${what}${reason === 'gone' ? `: ${namesOf(gone)}` : ''}`;
+    return [{ reason, entries, jobs, newest, text, hint }];
   });
 }
+
+const MOST_NAMED = 5;
+
+const namesOf = (entries: readonly { external_code: string }[]): string => {
+  const codes = entries.map(({ external_code }) => external_code);
+  return [...codes.slice(0, MOST_NAMED), ...(codes.length > MOST_NAMED ? ['…'] : [])].join(', ');
+};
 
 export interface UnreadFact {
   name: string;

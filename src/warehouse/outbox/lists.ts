@@ -243,6 +243,16 @@ export const unconfirmedPlans = (
     .orderBy('external_code')
     .select('external_code', 'state', 'period_start', 'created_at');
 
+/** Confirmed plans that are not over and that the service no longer returns, by code. */
+export const gonePlans = (sql: Knex, at: string): Promise<{ external_code: string; gone_since: string }[]> =>
+  sql('push_outbox as entry')
+    .join('route_plan as plan', 'plan.id', 'entry.remote_id')
+    .where({ 'entry.kind': 'route_plans', 'entry.state': 'confirmed' })
+    .where('entry.period_end', '>', at)
+    .whereNotNull('plan._missing_since')
+    .orderBy('entry.external_code')
+    .select('entry.external_code', 'plan._missing_since as gone_since');
+
 /** Of the plans sent once since then: how many a read-back has shown, and after how long the slowest of the last 1,000. */
 export async function slowestListing(engine: Engine, since: string): Promise<{ plans: number; delayMs: number }> {
   const rows: { sent_at: string; seen_at: string }[] = await engine.read((sql) =>

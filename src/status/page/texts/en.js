@@ -239,6 +239,7 @@ export const en = {
     one: '{n} plan was taken without some of its stops',
     other: '{n} plans were taken without some of their stops',
   },
+  'reason.push_gone': { one: '{n} plan is gone from the service', other: '{n} plans are gone from the service' },
   'reason.push_stops_without_code': {
     one: '{n} stop has no code: its outcome cannot be returned to the ERP',
     other: '{n} stops have no code: their outcomes cannot be returned to the ERP',

@@ -246,6 +246,7 @@ export const pt = {
     one: '{n} plano foi aceito sem algumas paradas',
     other: '{n} planos foram aceitos sem algumas paradas',
   },
+  'reason.push_gone': { one: '{n} plano sumiu do serviço', other: '{n} planos sumiram do serviço' },
   'reason.push_stops_without_code': {
     one: '{n} parada não tem código: seu resultado não volta ao ERP',
     other: '{n} paradas não têm código: seus resultados não voltam ao ERP',
