@@ -26,8 +26,8 @@ export async function plansByDeadline(engine: Engine, { deadline, timezone, now 
   const dueMs = today.toZonedDateTime({ timeZone: timezone, plainTime: deadline }).epochMilliseconds;
   const starting = { start: midnight(1), end: midnight(2) };
   const tomorrow = await engine.read((sql) => statesStarting(sql, 'route_plans', starting));
-  const due = { startsBefore: now >= dueMs ? starting.end : starting.start, endsAfter: isoInstant(now) };
-  const late = await engine.read((sql) => unconfirmedPlans(sql, due));
+  const open = await engine.read((sql) => unconfirmedPlans(sql, isoInstant(now)));
+  const due = (now >= dueMs ? today.add({ days: 1 }) : today).toString();
   return {
     /** ISO instant of today's deadline. */
     dueAt: isoInstant(dueMs),
@@ -35,7 +35,10 @@ export async function plansByDeadline(engine: Engine, { deadline, timezone, now 
     confirmed: tomorrow.filter((state) => state === 'confirmed').length,
     open: tomorrow.filter((state) => state !== 'confirmed' && state !== 'cancelled').length,
     /** By code. A plan that the ERP offers on the day of its start had no deadline to keep. */
-    missed: late.filter((plan) => localDay(plan.created_at, timezone) < localDay(plan.period_start, timezone)),
+    missed: open.filter((plan) => {
+      const day = localDay(plan.period_start, timezone);
+      return day <= due && localDay(plan.created_at, timezone) < day;
+    }),
   };
 }
 

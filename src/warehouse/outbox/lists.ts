@@ -233,25 +233,25 @@ export const statesStarting = (sql: Knex, kind: string, { start, end }: Period):
 /** Plans that are neither confirmed, nor cancelled, nor over, by code. */
 export const unconfirmedPlans = (
   sql: Knex,
-  { startsBefore, endsAfter }: { startsBefore: string; endsAfter: string },
+  at: string,
 ): Promise<Pick<OutboxEntry, 'external_code' | 'state' | 'period_start' | 'created_at'>[]> =>
   sql('push_outbox')
     .where({ kind: 'route_plans' })
-    .whereNotIn('state', ['confirmed', 'cancelled'])
-    .where('period_start', '<', startsBefore)
-    .where('period_end', '>', endsAfter)
+    .whereIn('state', ['ready', 'sending', 'unknown', 'rejected'])
+    .whereRaw(IS_NOT_CONFIRMED)
+    .where('period_end', '>', at)
     .orderBy('external_code')
     .select('external_code', 'state', 'period_start', 'created_at');
 
-/** Confirmed plans that are not over and that the service no longer returns, by code. */
+/** Confirmed plans that are not over and that the service no longer returns, in the order in which they end. */
 export const gonePlans = (sql: Knex, at: string): Promise<{ external_code: string; gone_since: string }[]> =>
-  sql('push_outbox as entry')
-    .join('route_plan as plan', 'plan.id', 'entry.remote_id')
-    .where({ 'entry.kind': 'route_plans', 'entry.state': 'confirmed' })
-    .where('entry.period_end', '>', at)
-    .whereNotNull('plan._missing_since')
-    .orderBy('entry.external_code')
-    .select('entry.external_code', 'plan._missing_since as gone_since');
+  sql('push_outbox')
+    .join('route_plan', 'route_plan.id', 'push_outbox.remote_id')
+    .where({ kind: 'route_plans', state: 'confirmed' })
+    .where('period_end', '>', at)
+    .whereNotNull('route_plan._missing_since')
+    .orderBy('push_outbox.period_end')
+    .select('push_outbox.external_code', 'route_plan._missing_since as gone_since');
 
 /** Of the plans sent once since then: how many a read-back has shown, and after how long the slowest of the last 1,000. */
 export async function slowestListing(engine: Engine, since: string): Promise<{ plans: number; delayMs: number }> {
