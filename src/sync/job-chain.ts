@@ -1,6 +1,6 @@
 // Runs a job together with the jobs around it. Needed jobs that never succeeded run first. Pulls of dimensions that the
 // run referenced and did not find run afterwards. Neither goes further than one step. If the job is already running in
-// this process, the caller gets that run; the lease prevents an overlap with other processes.
+// this process, the caller gets that run, whatever period it reads; the lease keeps the runs of other processes apart.
 import { Fatal, Retriable, type RoadbookError } from '../core/errors.ts';
 import { readControls } from '../warehouse/control/job-controls.ts';
 import { hasWorked } from '../warehouse/control/runs.ts';

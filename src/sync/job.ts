@@ -77,12 +77,12 @@ export interface Comparison {
   columns: Record<string, number>;
 }
 
-/** How a run ended; failures in the order in which they happened. */
+/** How a run ended. The first failure is the error of the run. */
 export interface RunOutcome {
   failures: RoadbookError[];
   /** At least some of the work is done and stored. */
   worked: boolean;
-  /** Jobs that should run next, because this run referenced rows that they pull. */
+  /** Jobs that should run next: they pull rows that this run referenced and the warehouse does not have. */
   followUpJobs?: readonly string[];
 }
 

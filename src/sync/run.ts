@@ -31,7 +31,7 @@ export interface RunRequest
 
 export interface FinishedRun {
   summary: RunSummary;
-  /** Jobs that should run next, because this run referenced rows that they pull. */
+  /** Jobs that should run next: they pull rows that this run referenced and the warehouse does not have. */
   followUpJobs: readonly string[];
   /** When a daemon tries the run again, because its failure may pass; null if none does. */
   retryAt: string | null;

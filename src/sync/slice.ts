@@ -28,7 +28,8 @@ export interface AskedPeriod extends Interval {
 export type SliceOutcome = {
   scope: string;
   counts: RunCounts;
-} /** `followUpJobs`: jobs that should run next, because the slice references rows that they pull. */ & (
+} & /** `followUpJobs` pull rows that the slice referenced and the warehouse does not have. */
+(
   | { end: 'loaded'; followUpJobs: string[] }
   /** The slice was too large; these slices replace it. */
   | { end: 'cut'; slices: Slice[]; code: string }

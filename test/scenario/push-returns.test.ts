@@ -114,6 +114,7 @@ describe('return-executions', () => {
     writeFileSync(fileOf(place), 'not written here');
     const { error } = await place.run(JOB);
     expect(error?.code).toBe('erp_return_unreadable');
+    expect(place.lines.join()).toContain('ERP could not be notified');
     const notified = () =>
       place.engine.read((sql) => sql('push_return').distinct('plan_external_code').pluck('plan_external_code'));
     expect((await notified()).sort()).toEqual(['P2', 'P3']);
@@ -121,6 +122,14 @@ describe('return-executions', () => {
     rmSync(fileOf(place));
     expect(await place.run(JOB)).toMatchObject({ error: null, sent: 2, unchanged: 4 });
     expect(stopsOf(place)).toHaveLength(2);
+  });
+
+  it('reports a plan that the service does not answer for, and returns the others', async () => {
+    const place = await pushed(plan('P1'), plan('P2'));
+    await place.clock.advance(60 * HOUR_MS);
+    place.sandbox.addFault({ call: 'route-plan', fault: '400', times: 1 });
+    expect(await place.run(JOB)).toMatchObject({ status: 'partial', sent: 2 });
+    expect(place.lines.join()).toContain('stops of a plan could not be read');
   });
 
   it('asks the service for a single stop if the warehouse does not know its execution time', async () => {

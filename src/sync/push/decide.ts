@@ -27,8 +27,9 @@ export type Decision =
   | { is: 'absent' }
   /** The listing proves nothing about the entry. */
   | { is: 'inconclusive'; why: string }
-  /** The service accepted the entry and does not show it. */
+  /** The service accepted the entry long ago, and no listing has shown it. */
   | { is: 'never-shown' }
+  /** Nothing follows for the entry; a later listing may say more. */
   | { is: 'nothing' };
 
 export interface Question {

@@ -55,7 +55,7 @@ export interface PushKind {
   readonly hasUniqueKey?: true;
   /** The period of the item; absent if the service lists all items of the kind at once. */
   periodOf?(data: JsonObject): Period | undefined;
-  /** The records at the service, in the period if the kind has one. Throws if the answer is not a listing. */
+  /** The records at the service. A kind with `periodOf` always gets a period. Throws if the answer is not a listing. */
   list(call: ServiceCall, period: Period | undefined, digest: Digest): Promise<RemoteRecord[]>;
   /** The service's list that would show the item, if the kind has several lists. */
   listOf?(data: JsonObject): string;

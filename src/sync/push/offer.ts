@@ -119,8 +119,8 @@ function repeated(known: OutboxEntry, { erp_code, reasons }: Offer, { at }: Offe
   if (hasOtherReasons) return transition(known, 'note', at, { reasons: reasonsText(reasons), told_at: null, erp_code });
   if (!FINAL.includes(known.state) || known.told_at === null)
     return known.erp_code === erp_code ? undefined : transition(known, 'note', at, { erp_code });
-  const isQuiet = Date.parse(at) - Date.parse(known.told_at) >= NOTIFY_AGAIN_MS;
-  return isQuiet ? transition(known, 'note', at, { told_at: null, erp_code }) : undefined;
+  const isLongAgo = Date.parse(at) - Date.parse(known.told_at) >= NOTIFY_AGAIN_MS;
+  return isLongAgo ? transition(known, 'note', at, { told_at: null, erp_code }) : undefined;
 }
 
 /** The content has changed and may be sent. */

@@ -139,10 +139,10 @@ function afterFailure(
   }
   const isNotSent = outcome === 'not-sent';
   // After the first such failure the entry is sent again in the same run: by then the token is renewed or the pause is over.
-  const isPassing = !isNotSent && ['unauthorised', 'throttled'].includes(code) && before.failed_sends === 0;
+  const isSentAgainInThisRun = !isNotSent && ['unauthorised', 'throttled'].includes(code) && before.failed_sends === 0;
   const entry = postponed(claimed, message, at, {
     ...(isNotSent && unsent),
-    ...(isPassing && { next_attempt_at: null }),
+    ...(isSentAgainInThisRun && { next_attempt_at: null }),
     // A stop is no failure.
     ...(isAbort && { next_attempt_at: null, failed_sends: before.failed_sends, attention: before.attention }),
   });

@@ -35,17 +35,18 @@ export async function readBack(push: PushRun, scope: ReadBackScope): Promise<Cle
   if (kind.periodOf !== undefined) reportUndated(push, searched);
   const narrow = narrowListings(push);
   const queue = new PQueue({ concurrency: context.dependencies.concurrency });
-  let serviceIsAway = false;
+  /** No further listing can succeed in this run. */
+  let isHopeless = false;
   await queue.addAll(
     windows.map((window) => async () => {
-      if (serviceIsAway || context.signal.aborted) return;
+      if (isHopeless || context.signal.aborted) return;
       try {
         cleared.push(...(await readWindow(push, scope, window, narrow)));
       } catch (thrown) {
         if (context.signal.aborted) return;
         const failure = asRoadbookError(thrown);
         // If only the period of the request is invalid, other periods can still be listed.
-        serviceIsAway ||= failure instanceof Fatal && failure.code !== 'request_invalid';
+        isHopeless ||= failure instanceof Fatal && failure.code !== 'request_invalid';
         await noteUnreadable(push, window.entries, failure);
       }
     }),

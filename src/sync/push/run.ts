@@ -1,6 +1,6 @@
-// One push run. Its order guarantees exactly once in effect: entries that a dead process left in `sending` become unknown;
-// the feed is read to its end; an entry is sent only after a read-back; then entries are read back again and the ERP is
-// notified.
+// One push run. Its order guarantees exactly once in effect: an entry that a dead process left in `sending` counts as sent
+// without a clear answer; the feed is read to its end; a new item is sent only after a read-back, a change of a known one
+// without; then what was sent is read back, and the ERP is notified.
 import { Skippable } from '../../core/errors.ts';
 import { countIn, deleteAged, dropOldPayloads, entriesIn } from '../../warehouse/outbox/queries.ts';
 import type { RunContext, RunOutcome } from '../job.ts';

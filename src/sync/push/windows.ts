@@ -30,7 +30,7 @@ export function windowsOf<T extends Dated>(entries: readonly T[], isDated = true
   return [dated.filter((each) => !isLong(each)), dated.filter(isLong)].flatMap(joined);
 }
 
-/** A window spans at most three days, or three days more than its longest period if that is long. */
+/** Before it is padded, a window spans at most three days, or three days more than its longest period if that is long. */
 function joined<T>(dated: readonly (Period & { entry: T })[]): Window<T>[] {
   const windows: (Period & { longestMs: number; entries: T[] })[] = [];
   for (const { entry, start, end } of dated.toSorted((a, b) => (a.start < b.start ? -1 : 1))) {

@@ -112,7 +112,7 @@ async function callOrReport<Request>(
   try {
     return (await push.call(endpoint, request)) as JsonObject[];
   } catch (thrown) {
-    if (!push.context.signal.aborted) push.failures.push(asRoadbookError(thrown));
+    if (!push.context.signal.aborted) push.report(asRoadbookError(thrown), 'stops of a plan could not be read');
     return [];
   }
 }

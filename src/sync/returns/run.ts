@@ -23,10 +23,10 @@ export async function executeReturns(context: RunContext): Promise<RunOutcome> {
       return erp.notify(changes.get(true) ?? []);
     });
   } catch (thrown) {
-    if (!context.signal.aborted) push.failures.push(asRoadbookError(thrown));
+    if (!context.signal.aborted) push.report(asRoadbookError(thrown), 'stops could not be returned');
   }
   const failure = erp.failure();
-  if (failure !== undefined) push.failures.push(failure);
+  if (failure !== undefined) push.report(failure, 'ERP could not be notified');
   // An aborted run leaves the report to the next run.
   if (uncoded.length > 0 && !context.signal.aborted) await reportUncoded(push, uncoded);
   return { failures: push.failures, worked: context.counts.records + uncoded.length > 0 };

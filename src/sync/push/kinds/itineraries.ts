@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../core/glossary.ts';
 import { changeItinerary } from '../../../fleet/endpoints/change-itinerary.ts';
 import { createItinerary } from '../../../fleet/endpoints/create-itinerary.ts';
 import { itineraries } from '../../../fleet/endpoints/itineraries.ts';
+import type { Period } from '../../../warehouse/outbox/queries.ts';
 import type { PushKind } from '../kind.ts';
 import { fieldText, isSameValue, judgeWritten, periodBetween, remoteRecords } from './answers.ts';
 
@@ -25,9 +26,8 @@ export const itineraryKind: PushKind = {
   noun: 'itinerary',
   keyOf: (data) => codeOf(data) ?? '',
   periodOf: (data) => periodBetween(data.date_time_start_estimated, data.date_time_end_estimated),
-  async list(call, period) {
-    if (period === undefined) return [];
-    const request = { date_time_start: period.start, date_time_end: period.end };
+  async list(call, { start, end }: Period) {
+    const request = { date_time_start: start, date_time_end: end };
     return remoteRecords(await call(itineraries, request), codeOf, (record) =>
       periodBetween(record.date_time_start, record.date_time_end),
     );

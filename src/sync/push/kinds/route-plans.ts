@@ -3,6 +3,7 @@
 import type { JsonObject } from '../../../core/glossary.ts';
 import { type ImportedPlan, importRoutePlan } from '../../../fleet/endpoints/import-route-plan.ts';
 import { routePlans } from '../../../fleet/endpoints/route-plans.ts';
+import type { Period } from '../../../warehouse/outbox/queries.ts';
 import type { PushKind, Verdict } from '../kind.ts';
 import { fieldText, isSameValue, periodBetween, remoteRecords } from './answers.ts';
 
@@ -16,10 +17,8 @@ export const routePlanKind: PushKind = {
   failed: { status: 'I', message: 'The service could not optimise the plan' },
   keyOf: (data) => codeOf(data) ?? '',
   periodOf,
-  async list(call, period) {
-    const request = period === undefined ? {} : { begin_date: period.start, end_date: period.end };
-    return remoteRecords(await call(routePlans, request), codeOf, periodOf);
-  },
+  list: async (call, { start, end }: Period) =>
+    remoteRecords(await call(routePlans, { begin_date: start, end_date: end }), codeOf, periodOf),
   create: async (call, { data, options }) =>
     judgeImport(await call(importRoutePlan, { ...options, data } as never), codeOf(data)),
   // The service computes its own times and stops, so only the period can be compared.
