@@ -76,7 +76,7 @@ async function sendOne(push: PushRun, { entry, before }: Claimed): Promise<Sent>
 
 function post({ kind, call }: PushRun, entry: OutboxEntry): Promise<Verdict> {
   const payload = payloadOf(entry);
-  if (payload === undefined) throw new Error('An entry was claimed without its content');
+  if (payload === undefined) throw new Error('entry claimed without its content');
   if (entry.remote_id === null || kind.change === undefined) return kind.create(call, payload);
   return kind.change(call, entry.remote_id, payload);
 }
