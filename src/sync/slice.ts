@@ -28,9 +28,12 @@ export interface AskedPeriod extends Interval {
 export type SliceOutcome = {
   scope: string;
   counts: RunCounts;
-} & /** `followUpJobs` pull rows that the slice referenced and the warehouse does not have. */
-(
-  | { end: 'loaded'; followUpJobs: string[] }
+} & (
+  | {
+      end: 'loaded';
+      /** Jobs that should run next: they pull rows that the slice referenced and the warehouse does not have. */
+      followUpJobs: string[];
+    }
   /** The slice was too large; these slices replace it. */
   | { end: 'cut'; slices: Slice[]; code: string }
   | { end: 'failed'; failure: RoadbookError }
