@@ -66,22 +66,36 @@ export function storedDays() {
 
 export type StoredDays = ReturnType<typeof storedDays>;
 
-/** The local day of an instant. Instants of one day usually come together, so the bounds of the last day are kept. */
+/** The local day of an instant. Instants of few days usually come together, so the bounds of the last days are kept. */
 function dayIn(offsets: readonly Offset[]): DayOf {
-  let last = { from: '', to: '', day: '' };
+  let known: Bounds[] = [];
   return (instant) => {
-    if (instant >= last.from && instant < last.to) return last.day;
+    for (const { from, to, day } of known) if (instant >= from && instant < to) return day;
     if (instant < OLDEST_DAY || instant > NEWEST_DAY) return null;
     const offset = offsets.findLast(({ from_at }) => from_at <= instant);
     if (offset === undefined) return null;
-    const number = Math.floor((Date.parse(instant) + offset.offset_seconds * 1_000) / DAY_MS);
-    const begin = number * DAY_MS - offset.offset_seconds * 1_000;
-    const [from, to] = [isoInstant(begin), isoInstant(begin + DAY_MS)];
-    last = {
-      from: from > offset.from_at ? from : offset.from_at,
-      to: to < offset.to_at ? to : offset.to_at,
-      day: isoInstant(number * DAY_MS).slice(0, 10),
-    };
-    return last.day;
+    const found = boundsOf(instant, offset);
+    known = [found, ...known.slice(0, MOST_KNOWN - 1)];
+    return found.day;
+  };
+}
+
+const MOST_KNOWN = 3;
+
+interface Bounds {
+  from: string;
+  to: string;
+  day: string;
+}
+
+/** The part of the local day of an instant in which the offset applies. */
+function boundsOf(instant: string, { from_at, to_at, offset_seconds }: Offset): Bounds {
+  const number = Math.floor((Date.parse(instant) + offset_seconds * 1_000) / DAY_MS);
+  const begin = number * DAY_MS - offset_seconds * 1_000;
+  const [from, to] = [isoInstant(begin), isoInstant(begin + DAY_MS)];
+  return {
+    from: from > from_at ? from : from_at,
+    to: to < to_at ? to : to_at,
+    day: isoInstant(number * DAY_MS).slice(0, 10),
   };
 }
