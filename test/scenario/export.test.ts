@@ -210,6 +210,10 @@ describe('an export', () => {
     await change('sync_coverage', { job: filler.job }, { covered_at: changed });
     expect(await rows()).toEqual({ ...always, ...ofDays });
 
+    // Retention may delete when a plan was seen in a status.
+    await rig.engine.write(({ sql }) => sql('status_change').where({ entity: 'route_plan' }).delete());
+    expect(await rows()).toEqual({ ...always, bi_route_plan: 2, status_change: 1 });
+
     await change('vehicle_status', await last('vehicle_status', 'code'), { name: 'RENAMED' });
     expect(await rows()).toMatchObject({ vehicle_status: 1 });
     expect(await rows()).toEqual(always);

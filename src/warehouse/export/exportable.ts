@@ -102,6 +102,11 @@ const VIEW_SOURCES: Readonly<Record<string, readonly string[]>> = {
     grouped('plan._day', 'done._changed_at', `route_point_execution as done ${POINT_OF_DONE} ${PLAN_OF_POINT}`),
     grouped(
       'plan._day',
+      'change.observed_at',
+      `status_change as change join route_plan as plan on plan.id = change.entity_id and change.entity = 'route_plan'`,
+    ),
+    grouped(
+      'plan._day',
       'entry.updated_at',
       `push_outbox as entry join route_plan as plan on plan.id = entry.remote_id and entry.kind = 'route_plans'`,
     ),
