@@ -10,15 +10,17 @@ const ASSUMED_VEHICLES = 100;
 
 export async function budgetOf(app: App, asked?: number) {
   const jobs = enabledJobs(app);
-  const known = await app.tryRead(async (engine) => ({
-    vehicles: await countVehicles(engine),
-    calls: await Promise.all(jobs.map(({ name }) => measuredCalls(engine, name))),
-  }));
+  const measure = () =>
+    app.tryRead(async (engine) => ({
+      vehicles: await countVehicles(engine),
+      calls: await Promise.all(jobs.map(({ name }) => measuredCalls(engine, name))),
+    }));
+  // Measured runs are those of the current fleet, so they do not apply to another fleet size.
+  const known = asked === undefined ? await measure() : undefined;
   const vehicles = asked ?? known?.vehicles ?? ASSUMED_VEHICLES;
   const budgeted = jobs.map((job, index): BudgetJob => {
     const { job: declared, settings } = namedJob(app, job.name);
-    // Measured runs are those of the current fleet, so they do not apply to another fleet size.
-    const measured = asked === undefined ? known?.calls[index] : undefined;
+    const measured = known?.calls[index];
     return {
       ...job,
       callsOf: (periodMs) =>
