@@ -44,7 +44,8 @@ export async function enforcePrivacy(
   if (before !== undefined && changed.length === 0 && !isNewRule && before.isUnclean !== true) return;
   // Stored before the first row changes, so that after a crash the next start knows that old values may remain.
   await memory.write({ policies: known, fingerprint, isUnclean: true, rule: before?.rule }, clock.now());
-  const isAboutDocuments = isNewRule || changed.some(isDocument);
+  const hidesDocuments = Object.entries(policies).some(([column, policy]) => isDocument(column) && policy !== 'keep');
+  const isAboutDocuments = changed.some(isDocument) || (isNewRule && hidesDocuments);
   const rows = await rewriteTables(engine, privacy, { changed, isAboutDocuments }, clock);
   const isUnclean = (rows > 0 || before?.isUnclean === true) && !(await engine.scrub());
   if (isUnclean) log.warn('overwritten personal values are still in the database files; the next start tries again');
@@ -76,8 +77,8 @@ async function rewriteTables(
 }
 
 /**
- * Reads the rows in keyset pages, and rewrites each page in the transaction that has read it: another daemon may load a newer
- * row meanwhile. A row whose key changes may be read again; the second time it stays unchanged.
+ * Reads the rows in keyset pages. A page with rows to rewrite is read again in the transaction that rewrites it: another daemon
+ * may have loaded newer rows meanwhile. A row whose key changes may be read again; the second time it stays unchanged.
  */
 async function rewriteRows(
   engine: Engine,
@@ -87,41 +88,45 @@ async function rewriteRows(
 ): Promise<number> {
   const columns = [...recordColumns(table).map(({ name }) => name), 'extra'];
   const keyOf = (row: Row): Scalar[] => table.key.map((name) => row[columns.indexOf(name)] ?? null);
-  const readPage = async (sql: Knex, after: Scalar[] | undefined): Promise<Row[]> => {
+  /** Rows after a key and up to another; without the latter, a page of them. */
+  const readRows = async (sql: Knex, after?: Scalar[], upTo?: Scalar[]): Promise<Row[]> => {
     const query = sql(table.name)
       .select(columns)
-      .orderBy([...table.key])
-      .limit(PAGE);
+      .orderBy([...table.key]);
     if (onlyExtra) query.whereNotNull('extra');
-    if (after !== undefined) {
-      query.whereRaw(`(${table.key.join(', ')}) > (${after.map(() => '?').join(', ')})`, after as string[]);
-    }
+    const compare = (sign: string, key: Scalar[]) =>
+      query.whereRaw(`(${table.key.join(', ')}) ${sign} (${key.map(() => '?').join(', ')})`, key as string[]);
+    if (after !== undefined) compare('>', after);
+    if (upTo !== undefined) compare('<=', upTo);
+    else query.limit(PAGE);
     const found: Record<string, Scalar>[] = await query;
     return found.map((row) => columns.map((name) => row[name] ?? null));
   };
-  const rewriteRow = async (sql: Knex, row: Row): Promise<boolean> => {
+  const rewritten = (row: Row): Record<string, Scalar | undefined> => {
     const stored = filter.row(row);
     const differing = columns.filter((name, index) => !isSame(name, stored[index], row[index]));
-    if (differing.length === 0) return false;
-    const key = Object.fromEntries(table.key.map((name, index) => [name, keyOf(row)[index]]));
-    const values = Object.fromEntries(differing.map((name) => [name, stored[columns.indexOf(name)]]));
-    await sql(table.name)
-      .where(key)
-      .update({ ...values, _changed_at: at, _run_id: 'privacy' });
-    return true;
+    return Object.fromEntries(differing.map((name) => [name, stored[columns.indexOf(name)]]));
   };
+  const differs = (row: Row): boolean => Object.keys(rewritten(row)).length > 0;
   let changed = 0;
   for (let after: Scalar[] | undefined; ; ) {
-    const page = await engine.write(
-      async ({ sql }) => {
-        const rows = await readPage(sql, after);
-        for (const row of rows) if (await rewriteRow(sql, row)) changed++;
-        return rows;
-      },
-      { isLong: true },
-    );
+    const page = await engine.read((sql) => readRows(sql, after));
     const last = page.at(-1);
     if (last === undefined) return changed;
+    if (page.some(differs)) {
+      await engine.write(
+        async ({ sql }) => {
+          for (const row of (await readRows(sql, after, keyOf(last))).filter(differs)) {
+            const key = Object.fromEntries(table.key.map((name, index) => [name, keyOf(row)[index]]));
+            await sql(table.name)
+              .where(key)
+              .update({ ...rewritten(row), _changed_at: at, _run_id: 'privacy' });
+            changed++;
+          }
+        },
+        { isLong: true },
+      );
+    }
     after = keyOf(last);
   }
 }
