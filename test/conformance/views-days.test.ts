@@ -82,6 +82,7 @@ describe.each(engineCases)('the views of days on $name', (engineCase) => {
       at(3, '2026-11-01T05:30:00.000Z', '2026-11-01T06:30:00.000Z'),
       at(4, '2026-11-02T04:59:59.999Z', null, 2),
       { id: 5, event_category: 777 },
+      at(6, '2026-03-10T03:59:59.900Z', null, 2),
     ]);
     const columns = [
       'event_id',
@@ -100,6 +101,7 @@ describe.each(engineCases)('the views of days on $name', (engineCase) => {
       [3, 'Trip', '2026-11-01', 1, '2026-11-01 01:30:00', '2026-11-01 01:30:00', 3_600, 'P1', 'East'],
       [4, 'Trip', '2026-11-01', 23, '2026-11-01 23:59:59', null, null, 'P2', null],
       [5, null, null, null, null, null, null, null, null],
+      [6, 'Trip', '2026-03-09', 23, '2026-03-09 23:59:59', null, null, 'P2', null],
     ]);
   });
 

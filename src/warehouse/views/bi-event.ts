@@ -1,9 +1,15 @@
 // One row per event, with its category in words, local time, and the vehicle's fleet and cost centre.
+import type { Dialect } from '../schema/dialect.ts';
 import { lookupTable } from '../schema/lookups.ts';
 import { date, integer, text, view } from '../schema/view.ts';
 import { event } from '../tables/event.ts';
 import { vehicle } from '../tables/vehicle.ts';
-import { atAndLocal, localHour } from './shared/local-columns.ts';
+import { atAndLocal, offsetAt } from './shared/local-columns.ts';
+
+/** By the begin of the day where the clocks do not change: finding the offset of each event takes several times as long. */
+const hourOf = ({ secondsBetween, localHour }: Dialect): string =>
+  `case when calendar.hours = 24 then ${secondsBetween('calendar.begin_at', 'event.begin_date')} / 3600
+    else ${localHour('event.begin_date', offsetAt('event.begin_date'))} end`;
 
 export const biEvent = view({
   name: 'bi_event',
@@ -16,7 +22,7 @@ export const biEvent = view({
     category: text('Category of the event, in words; null if the code list does not have it.', 'category.name'),
     event_id: integer('Identifier, unique within the category.', 'event.id'),
     day: date('Local day on which the event began.', 'event._day'),
-    hour: localHour('Local hour in which the event began, 0 to 23.', 'event.begin_date'),
+    hour: integer('Local hour in which the event began, 0 to 23.', hourOf),
     ...atAndLocal('begin', 'the event began', 'event.begin_date'),
     ...atAndLocal('end', 'the event ended; null while it lasts', 'event.end_date'),
     duration_seconds: integer('Duration in seconds; null while the event lasts.', ({ secondsBetween }) =>
@@ -37,5 +43,6 @@ export const biEvent = view({
 from event
 left join event_category as category on category.id = event.event_category
 left join vehicle on vehicle.id = event.vehicle_id
+left join local_day as calendar on calendar.day = event._day
 where event._missing_since is null`,
 });

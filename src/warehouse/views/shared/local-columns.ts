@@ -1,6 +1,6 @@
 // Columns of local time for views. The offset of the configured zone comes from time_zone_offset, so that both engines give
 // the same result, whatever time zones they support.
-import { instant, integer, local, type ViewColumnDraft } from '../../schema/view.ts';
+import { instant, local, type ViewColumnDraft } from '../../schema/view.ts';
 
 /** The offset of the configured zone at an instant, in seconds. */
 export const offsetAt = (at: string): string =>
@@ -12,6 +12,3 @@ export const atAndLocal = (name: string, what: string, at: string): Record<strin
   [`${name}_at`]: instant(`When ${what}, UTC.`, at),
   [`${name}_local`]: local(`When ${what}, local time.`, ({ localTime }) => localTime(at, offsetAt(at))),
 });
-
-export const localHour = (meaning: string, at: string): ViewColumnDraft =>
-  integer(meaning, (dialect) => dialect.localHour(at, offsetAt(at)));
