@@ -28,17 +28,20 @@ export function workbook(rows: readonly (readonly Cell[])[], merges: readonly st
   return workbookOf(`<sheetData>${sheet}</sheetData>${merged}`);
 }
 
-/** With a sheet that is given as XML. */
-export function workbookOf(sheet: string): Buffer {
+const STYLES =
+  '<numFmts count="2"><numFmt numFmtId="164" formatCode="[$-416]d&quot; de &quot;mmmm\\ yyyy;@"/><numFmt numFmtId="165" formatCode="dd/mm/yyyy\\ hh:mm"/></numFmts><cellStyleXfs count="1"><xf numFmtId="0"/></cellStyleXfs><cellXfs count="5"><xf numFmtId="0"/><xf numFmtId="22" applyNumberFormat="1"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs>';
+
+/** With parts that are given as XML. */
+export function workbookOf(sheet: string, { properties = '', styles = STYLES } = {}): Buffer {
   const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
   const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
   const packaged = 'http://schemas.openxmlformats.org/package/2006';
   return zip({
     '[Content_Types].xml': `<Types xmlns="${packaged}/content-types"><Default Extension="xml" ContentType="application/xml"/><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/></Types>`,
     '_rels/.rels': `<Relationships xmlns="${packaged}/relationships"><Relationship Id="rId1" Type="${office}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
-    'xl/workbook.xml': `<workbook xmlns="${main}" xmlns:r="${office}"><sheets><sheet name="Plans" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+    'xl/workbook.xml': `<workbook xmlns="${main}" xmlns:r="${office}">${properties}<sheets><sheet name="Plans" sheetId="1" r:id="rId1"/></sheets></workbook>`,
     'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${packaged}/relationships"><Relationship Id="rId1" Type="${office}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="${office}/styles" Target="styles.xml"/></Relationships>`,
-    'xl/styles.xml': `<styleSheet xmlns="${main}"><numFmts count="2"><numFmt numFmtId="164" formatCode="[$-416]d&quot; de &quot;mmmm\\ yyyy;@"/><numFmt numFmtId="165" formatCode="dd/mm/yyyy\\ hh:mm"/></numFmts><cellStyleXfs count="1"><xf numFmtId="0"/></cellStyleXfs><cellXfs count="5"><xf numFmtId="0"/><xf numFmtId="22" applyNumberFormat="1"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>`,
+    'xl/styles.xml': `<styleSheet xmlns="${main}">${styles}</styleSheet>`,
     'xl/worksheets/sheet1.xml': `<worksheet xmlns="${main}">${sheet}</worksheet>`,
   });
 }

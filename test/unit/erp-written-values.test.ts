@@ -13,7 +13,7 @@ import { labelledPaths, labelOf, suggestedPath } from '../../src/erp/rows/column
 import { columnMatcher } from '../../src/erp/rows/flat-columns.ts';
 import { prepareMapping } from '../../src/erp/rows/mapping.ts';
 import type { TableRow } from '../../src/erp/rows/row-reader.ts';
-import { type Cell, workbook } from '../conformance/erp-workbook.ts';
+import { type Cell, workbook, workbookOf } from '../conformance/erp-workbook.ts';
 
 describe('a date-time', () => {
   test.each([
@@ -130,6 +130,32 @@ describe('a cell of a workbook', () => {
     const [row] = [...(rows as Iterable<TableRow>)];
     expect(readCell('moment', row?.cells.A)).toEqual(reading);
     expect(row?.cells.B).toBe(46160);
+  });
+
+  test('that another program wrote: with prefixes, days from 1904, and every number with a fraction', async () => {
+    const text = (ref: string) => `<x:c r="${ref}" t="str"><x:v>${ref}</x:v></x:c>`;
+    const number = (ref: string, style: number, days: number) =>
+      `<x:c r="${ref}" s="${style}"><x:v>${days}.0</x:v></x:c>`;
+    const rows = [
+      `<row r="1">${text('A1')}${text('B1')}${text('C1')}</row>`,
+      `<row r="2">${number('A2', 1, 44_698)}${number('B2', 2, 46_160)}<x:c r="C2"><x:f>A1+1</x:f></x:c></row>`,
+    ];
+    const day = '<numFmt numFmtId="164" formatCode="dd/mm/yyyy"/>';
+    const bytes = workbookOf(`<sheetData>${rows.join('')}</sheetData>`, {
+      properties: '<workbookPr date1904="1"/>',
+      styles: `<numFmts><numFmt numFmtId="164" formatCode="0.00"/></numFmts><cellXfs><xf/><xf numFmtId="14"/><xf numFmtId="164"/></cellXfs><dxfs><dxf>${day}</dxf></dxfs>`,
+    });
+    const [row] = [...((await xlsxTable(bytes)).rows as Iterable<TableRow>)];
+    expect(readCell('moment', row?.cells.A1)).toEqual(noTime);
+    expect(row?.cells.B1).toBe(46_160);
+    expect(readCell('moment', row?.cells.C1)).toEqual(noResult);
+  });
+
+  test('with a formula without a result is no cell outside the header', async () => {
+    const none: Cell = { formula: 'A1+1' };
+    const tableOf = (...cells: Cell[]) => xlsxTable(workbook([['A'], cells]));
+    expect([...((await tableOf(1, null, none)).rows as Iterable<TableRow>)]).toMatchObject([{ cells: { A: 1 } }]);
+    await expect(tableOf(1, none, 2)).rejects.toThrow('row 2 has cells outside the header');
   });
 
   test('with a formula whose result is an empty text is empty', async () => {

@@ -62,9 +62,9 @@ const withoutResult = (cell: string, prefix: string, attributes: string, formula
     ? cell
     : textCell(prefix, attributes, formula, NO_RESULT);
 
-/** A cell with a whole number, such as that of a day from 1902. */
+/** A cell with a whole number, such as that of a day from 1902. Some programs write every number with a fraction. */
 const WHOLE_CELL =
-  /<((?:\w{1,9}:)?)c(\s[^<>]*)>(<(?:\w{1,9}:)?f\b(?:[^<>]*\/>|[^<>]*>[^<]*<\/(?:\w{1,9}:)?f>))?<(?:\w{1,9}:)?v>(\d{4,6})<\/(?:\w{1,9}:)?v>/g;
+  /<((?:\w{1,9}:)?)c(\s[^<>]*)>(<(?:\w{1,9}:)?f\b(?:[^<>]*\/>|[^<>]*>[^<]*<\/(?:\w{1,9}:)?f>))?<(?:\w{1,9}:)?v>(\d{4,6})(?:\.0+)?<\/(?:\w{1,9}:)?v>/g;
 const DAY_MS = 86_400_000;
 
 const withDays = (xml: string, dayStyles: ReadonlySet<string>, firstDay: number): string =>
@@ -98,14 +98,16 @@ const DAY_FORMATS = ['14', '15', '16', '17'];
 /** The numbers of the styles that show a date without a time. */
 function dayStylesIn(styles: string): Set<string> {
   const formats = new Set(DAY_FORMATS);
-  for (const [, attributes = ''] of styles.matchAll(/<(?:\w{1,9}:)?numFmt(\s[^<>]*)>/g))
+  for (const [, attributes = ''] of within(styles, 'numFmts').matchAll(/<(?:\w{1,9}:)?numFmt\b([^<>]*)>/g))
     if (showsDay(attributeOf(attributes, FORMAT_CODE))) formats.add(attributeOf(attributes, FORMAT));
-  const cellStyles = styles.slice(styles.indexOf('cellXfs'), styles.lastIndexOf('cellXfs'));
-  const used = [...cellStyles.matchAll(/<(?:\w{1,9}:)?xf(\s[^<>]*)>/g)];
+  const used = [...within(styles, 'cellXfs').matchAll(/<(?:\w{1,9}:)?xf\b([^<>]*)>/g)];
   return new Set(
     used.flatMap(([, attributes = ''], i) => (formats.has(attributeOf(attributes, FORMAT)) ? [String(i)] : [])),
   );
 }
+
+/** The content of the element that occurs once. Conditional formats have formats of their own, with numbers of their own. */
+const within = (xml: string, name: string): string => xml.slice(xml.indexOf(name), xml.lastIndexOf(name));
 
 /** Whether the format has a day or a year, and nothing else but months: not even a letter that is not known here. */
 function showsDay(format: string): boolean {

@@ -2,6 +2,7 @@
 // Merged cells are empty except the first, as the folding of rows expects.
 
 import { wallTime } from '../items/moments.ts';
+import { NO_RESULT } from '../rows/cell-values.ts';
 import type { Table, TableRow } from '../rows/row-reader.ts';
 import { cellsOf } from './csv-table.ts';
 import { HEADER_ROWS, type HeaderRule, headerIndex, headerNames, noHeader } from './header-row.ts';
@@ -43,14 +44,15 @@ async function readRows(given: Buffer, sheet: string | number): Promise<unknown[
   }
 }
 
-/** Without empty cells at the end. */
-function trimmed(row: readonly unknown[]): readonly unknown[] {
-  return row.slice(0, row.findLastIndex((cell) => cell !== null) + 1);
+/** Without empty cells at the end. Outside the header, a formula without a result is as good as empty. */
+function trimmed(row: readonly unknown[], width: number): readonly unknown[] {
+  const isEmpty = (cell: unknown, i: number): boolean => cell === null || (cell === NO_RESULT && i >= width);
+  return row.slice(0, row.findLastIndex((cell, i) => !isEmpty(cell, i)) + 1);
 }
 
 function* rowsOf(header: readonly string[], sheet: readonly unknown[][], from: number): Iterable<TableRow> {
   for (let i = from; i < sheet.length; i++) {
-    const cells = trimmed(sheet[i] ?? []).map((cell) => (cell instanceof Date ? dateText(cell) : cell));
+    const cells = trimmed(sheet[i] ?? [], header.length).map((cell) => (cell instanceof Date ? dateText(cell) : cell));
     if (cells.length > header.length)
       throw new Unreadable(`row ${i + 1} has cells outside the header; no item of the file was read`, i + 1);
     yield { row: i + 1, cells: cellsOf(header, cells) };
