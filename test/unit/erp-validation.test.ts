@@ -4,7 +4,6 @@ import type { JsonObject } from '../../src/core/glossary.ts';
 import type { FeedKind } from '../../src/erp/feed-kinds.ts';
 import { itemOf } from '../../src/erp/items/item.ts';
 import { validateItem } from '../../src/erp/items/schemas.ts';
-import type { ErpItem } from '../../src/erp/source.ts';
 
 const ZONE = 'America/Sao_Paulo';
 
@@ -254,20 +253,24 @@ describe('an item inside data', () => {
   const data = { name: 'A', cpf: '52998224725' };
   const agent = (given: JsonObject) => itemOf(given, 'record 1', { kind: 'agents', zone: ZONE });
 
-  test('has the fields beside it too', () => {
-    const reading = agent({ external_code: 'M-7', phone: '1', data });
-    expect(reading).toMatchObject({ item: { externalCode: 'M-7', data: { ...data, phone: '1' } } });
-    expect(validateItem('agents', (reading as { item: ErpItem }).item)).toEqual(['phone: is not a known field']);
-    for (const external_code of ['M-7', null])
-      expect(agent({ external_code: 'M-7', data: { ...data, external_code } })).toMatchObject({
-        item: { externalCode: 'M-7' },
+  test('has the fields of its kind beside it too, and no other', () => {
+    const reading = agent({ id: 7, options: {}, external_code: 'M-7', rg: '1', data });
+    expect(reading).toEqual({ item: expect.objectContaining({ externalCode: 'M-7', data: { ...data, rg: '1' } }) });
+    for (const external_code of ['1001', 1001, null, ''])
+      expect(agent({ external_code: 1001, data: { ...data, external_code } })).toMatchObject({
+        item: { externalCode: '1001' },
       });
   });
 
-  test('is not read if they differ', () => {
+  test('is not read if they differ, in whatever order', () => {
+    const reason = 'name: is given twice, inside and beside `data`, with different values';
     expect(agent({ name: 'B', external_code: 'M-7', data })).toMatchObject({
-      readError: { externalCode: 'M-7', reason: 'name: has another value beside `data`' },
+      readError: { externalCode: 'M-7', reason },
     });
+    const options = { optimize: true, geocoding: false };
+    const inner = { external_code: 'P1', options: { geocoding: false, optimize: true } };
+    const reading = itemOf({ options, data: inner }, 'record 1', { kind: 'route_plans', zone: ZONE });
+    expect(reading).toMatchObject({ item: { options } });
   });
 });
 

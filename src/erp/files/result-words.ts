@@ -78,7 +78,10 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/is not a plate of the form (\S+) or (\S+)/, 'não é uma placa como $1 ou $2'],
   [/is not a (?:list of )?tax numbers? with valid check digits/, 'não é um CPF válido'],
   [/is not one of (.*)/, 'não é um destes: $1'],
-  [/has another value beside `data`/, 'tem outro valor ao lado de `data`'],
+  [
+    /is given twice, inside and beside `data`, with different values/,
+    'foi informado duas vezes, dentro e ao lado de `data`, com valores diferentes',
+  ],
   [/is not a text/, 'não é um texto'],
   [/is not a known field/, 'não é um campo conhecido'],
   [/is not a list/, 'não é uma lista'],

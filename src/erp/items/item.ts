@@ -1,11 +1,13 @@
 // Builds an item in canonical form, with the code by which the ERP knows it. Without a code no outcome could be reported, so
 // a missing code is a read error. So is a code that the database could not store unchanged.
-import { isJsonObject, type JsonObject } from '../../core/glossary.ts';
+import { isJsonObject, type Json, type JsonObject, scalarText } from '../../core/glossary.ts';
+import { stableJsonWithoutNulls } from '../../core/text/stable-json.ts';
 import { isStorable } from '../../core/text/storable-text.ts';
 import type { FeedKind } from '../feed-kinds.ts';
 import type { ErpItem, FileItem, ReadError } from '../source.ts';
 import { canonicalData, canonicalOptions } from './canonical-form.ts';
 import { UNSTORABLE } from './field-schemas.ts';
+import { DATA_FIELDS } from './fields.ts';
 import { localDay } from './moments.ts';
 
 export type Reading = { item: ErpItem } | { readError: ReadError };
@@ -44,7 +46,7 @@ export interface ItemContext {
 export function itemOf(given: JsonObject, origin: string, context: ItemContext): Reading {
   const { kind, zone } = context;
   const isPlan = kind === 'route_plans';
-  const { fields, twice } = isJsonObject(given.data) ? unwrapped(given, given.data) : { fields: given };
+  const { fields, twice } = isJsonObject(given.data) ? unwrapped(kind, given, given.data) : { fields: given };
   const { options = null, ...planFields } = fields;
   const hasTooMany = isPlan && Array.isArray(fields.route_points) && fields.route_points.length > MOST_POINTS;
   if (hasTooMany) planFields.route_points = [];
@@ -60,25 +62,36 @@ export function itemOf(given: JsonObject, origin: string, context: ItemContext):
   const startDay = start === undefined ? '' : localDay(data[start], zone);
   const item = { externalCode, startDay, data, origin };
   if (hasTooMany) return unreadItem(item, TOO_MANY_POINTS);
-  if (twice !== undefined) return unreadItem(item, `${twice}: has another value beside \`data\``);
+  if (twice !== undefined) return unreadItem(item, `${twice}: ${GIVEN_TWICE}`);
   if (!isPlan || options === null) return { item };
   if (!isJsonObject(options)) return unreadItem(item, 'options: is not an object');
   const own = canonicalOptions(options);
   return { item: { ...item, ...(Object.keys(own).length > 0 && { options: own }) } };
 }
 
-/** The fields in `data` and beside it, and one of them that has two values. */
+const GIVEN_TWICE = 'is given twice, inside and beside `data`, with different values';
+
+/** The fields in `data` and those of the kind beside it, and one of them that has two values. */
 function unwrapped(
-  { data: _, ...given }: JsonObject,
+  kind: FeedKind,
+  given: JsonObject,
   data: JsonObject,
 ): { fields: JsonObject; twice?: string | undefined } {
-  const [beside, inner] = [given, data].map((part) =>
-    Object.fromEntries(Object.entries(part).filter(([, value]) => value !== null)),
-  ) as [JsonObject, JsonObject];
-  const fields = { ...beside, ...inner };
-  const twice = Object.keys(beside).find((name) => JSON.stringify(fields[name]) !== JSON.stringify(beside[name]));
-  return { fields, twice };
+  const { types, objects, lists } = DATA_FIELDS[kind];
+  const names = Object.keys({ ...types, ...objects, ...lists });
+  const known = new Set([...names, ...CODE_FIELDS[kind], ...(kind === 'route_plans' ? ['options'] : [])]);
+  const filled = (part: JsonObject) => Object.entries(part).filter(([, value]) => value !== null && value !== '');
+  const inner: JsonObject = Object.fromEntries(filled(data));
+  const beside: JsonObject = Object.fromEntries(filled(given).filter(([name]) => known.has(name)));
+  const twice = Object.keys(beside).find(
+    (name) => name in inner && comparable(inner[name]) !== comparable(beside[name]),
+  );
+  return { fields: { ...beside, ...inner }, twice };
 }
+
+/** A number equals its text. */
+const comparable = (value: Json | undefined): string =>
+  typeof value === 'object' ? stableJsonWithoutNulls(value) : scalarText(value);
 
 /** Without the fields by which the item would be known only because a preferred one cannot be read. */
 export function withoutOtherCodes(kind: FeedKind, fields: JsonObject, isUnread: (name: string) => boolean): JsonObject {
