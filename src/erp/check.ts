@@ -8,7 +8,7 @@ import { isoInstant } from '../core/time/clock.ts';
 import { inBatches } from './batches.ts';
 import { FORMATS } from './files/drop-file.ts';
 import { readFileInLimits } from './files/drop-file-reader.ts';
-import { dropNames, longNames, NAME_TOO_LONG } from './files/drop-folder.ts';
+import { dropNames, longNamed, longNames } from './files/drop-folder.ts';
 import { ifExists } from './files/gone.ts';
 import { issuePlace } from './items/issue-places.ts';
 import { validateItem } from './items/schemas.ts';
@@ -238,8 +238,7 @@ async function* readSources({
   }
   for (const name of (await ifExists(dropNames(settings.folder))) ?? [])
     yield fileBatches(join(settings.folder, name), settings, context);
-  for (const origin of (await ifExists(longNames(settings.folder))) ?? [])
-    yield inBatches(origin, [{ readError: { origin, reason: NAME_TOO_LONG } }], context);
+  for (const name of (await ifExists(longNames(settings.folder))) ?? []) yield longNamed(name, context);
 }
 
 async function* fileBatches(

@@ -5,6 +5,7 @@ import promises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { Skippable } from '../../src/core/errors.ts';
 import { checkErp } from '../../src/erp/check.ts';
 import { removeExpired } from '../../src/erp/files/finish.ts';
 import type { ErpSource, TakenFile } from '../../src/erp/source.ts';
@@ -125,19 +126,24 @@ describe('a dropped file', () => {
     expect(await contentOf(source, 'a.json')).toMatchObject({ items: [{ externalCode: 'P1' }] });
   });
 
-  test('with a name that leaves no room for its result is reported, and holds up no other', async () => {
-    const name = `${'ç'.repeat(99)}.csv`;
-    drop(name, '');
+  test('with a name that leaves no room for its result is a file that cannot be read, and stays in place', async () => {
+    const names = ['a', 'b'].map((letter) => `${letter}${'ç'.repeat(99)}.csv`);
+    for (const name of names) drop(name, '');
     dropPlans('a.json', 'P1');
     const source = open();
-    await expect(take(source)).rejects.toMatchObject({ code: 'erp_name_too_long' });
+    const issues = names.map((origin) => ({
+      origin,
+      reason: expect.stringContaining('has a name of more than 200 bytes'),
+    }));
+    expect((await take(source)).flatMap(({ readErrors }) => readErrors)).toEqual(issues);
     await finish(source, outcome('P1'));
-    expect([inFolder(), filesIn('done')]).toEqual([[name], ['a.json']]);
-    expect(await source.check()).toContain('too long: ççç');
+    expect([inFolder(), filesIn('done')]).toEqual([names, ['a.json']]);
+    // doctor warns.
+    const checked = source.check();
+    await expect(checked).rejects.toThrow(Skippable);
+    await expect(checked).rejects.toThrow(`too long: ${names.join(', ')}.`);
     const settings = { source: 'files', folder, settleMs: 0, keepFilesMs: 0, mapping: {} } as const;
-    expect(await checkErp({ settings, context: contextFor(clock) })).toMatchObject({
-      issues: [{ origin: name, reason: expect.stringContaining('has a name of more than 200 bytes') }],
-    });
+    expect(await checkErp({ settings, context: contextFor(clock) })).toMatchObject({ issues });
   });
 
   test('with no readable item goes to failed/, an empty list to done/', async () => {

@@ -11,6 +11,8 @@ import { CPFS, plan, plans } from '../support/push-samples.ts';
 
 const JOB = 'push-route-plans';
 const MINUTE_MS = 60_000;
+/** Longer than a result could have. */
+const LONG_NAME = `${'ç'.repeat(99)}.json`;
 const LONGER = { date_time_end: '2025-03-13T20:00:00-03:00' };
 
 const resultOf = (place: PushPlace, folder: 'done' | 'failed', name: string) =>
@@ -149,6 +151,10 @@ describe('push-route-plans', () => {
     expect(await reasons()).toEqual(['unreadable', 'rejected']);
     await place.clock.advance(24 * 60 * MINUTE_MS + 1);
     expect(await reasons()).toEqual(['rejected']);
+    place.drop('route_plans', LONG_NAME, plan('P3'));
+    const error = { code: 'items_rejected', message: '1 file not read completely' };
+    for (let runs = 0; runs < 2; runs++) expect(await place.run(JOB)).toMatchObject({ status: 'partial', error });
+    expect(await reasons()).toEqual(['unreadable', 'rejected']);
   });
 
   it('keeps a plan that is not at the service as a whole in the health until its period is over', async () => {
@@ -321,16 +327,19 @@ describe('push-route-plans', () => {
 
   it('shows in a dry run what would happen, and changes nothing', async () => {
     const place = await makePushPlace();
-    place.drop('route_plans', 'a.json', plan('P1'));
+    place.drop('route_plans', 'a.json', [plan('P1'), plan('P2'), plan('NOBODY', { vehicle_plate: 'ZZZ0Z00' })]);
     await place.run(JOB);
     place.drop('route_plans', 'b.json', [
       plan('P1', LONGER),
       plan('NEW'),
       plan('BAD', { document_number: '11111111111' }),
+      ...['P2', 'NOBODY'].flatMap((unreadable) => [plan(unreadable), plan(unreadable)]),
     ]);
+    place.drop('route_plans', LONG_NAME, plan('P3'));
     const before = [await place.outbox(), place.sandbox.ledger().requests];
     const lines = await place.preview(JOB);
-    expect(lines.map(({ what }) => what)).toEqual(['flag as changed after push', 'send', 'reject']);
+    const rejected = Array.from({ length: 4 }, () => 'reject');
+    expect(lines.map(({ what }) => what)).toEqual(['flag as changed after push', 'send', ...rejected]);
     expect(JSON.stringify(lines[2])).toContain('document_number');
     expect([await place.outbox(), place.sandbox.ledger().requests]).toEqual(before);
     expect(readdirSync(place.folder('route_plans'))).toContain('b.json');

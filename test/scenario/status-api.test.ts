@@ -1,5 +1,5 @@
 // What the page asks for: the plans of a day, one job, actions on many entries and their preview, the story of one entry.
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { tableJobs } from '../../src/app/app.ts';
@@ -245,6 +245,14 @@ describe('the outbox', () => {
     await place.rig.clock.advance(30_000);
     await place.rig.run('push-route-plans');
     expect(await job()).toEqual(['attention', 'ok', [], 0]);
+    const name = `${'ç'.repeat(99)}.json`;
+    writeFileSync(join(folder, name), '[]');
+    await place.rig.clock.advance(1_000);
+    await place.rig.run('push-route-plans');
+    expect(await job()).toEqual(['attention', 'partial', [], 0]);
+    const reason = 'tem um nome de mais de 200 bytes; dê um nome mais curto';
+    expect((await asked('outbox')).unread).toContainEqual(expect.objectContaining({ name, folder, reason }));
+    rmSync(join(folder, name));
     const later = Date.parse(at) + 60_000;
     const facts = Array.from({ length: 25 }, (_, n) => ({ name: `${n}.json`, reason: 'x', kind: 'route_plans' }));
     await place.rig.engine.write(async (tx) => {

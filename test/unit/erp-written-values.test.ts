@@ -190,7 +190,7 @@ test.each([
 describe('in Portuguese', () => {
   const FOLDER = resolve(import.meta.dirname, '../../src/erp');
   const SOURCES = ['formats/*.ts', 'rows/{cell-values,written-values,flat-columns,flat-rows,row-reader}.ts']
-    .concat('items/{field-schemas,schemas,item}.ts', 'files/drop-file*.ts', 'batches.ts')
+    .concat('items/{field-schemas,schemas,item}.ts', 'files/drop-f*.ts', 'batches.ts')
     .flatMap((pattern) => globSync(pattern, { cwd: FOLDER }));
   /** Texts of which a reason is put together, and other texts. */
   const PARTS = ["the plan's rows", "the point's rows", 'the rows', 'first sheet', 'once for each start day'];

@@ -3,7 +3,8 @@
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Clock } from '../../core/time/clock.ts';
-import type { FileMark } from '../source.ts';
+import { inBatches } from '../batches.ts';
+import type { ErpBatch, FileMark, SourceContext } from '../source.ts';
 import { FORMATS } from './drop-file.ts';
 import { ifExists } from './gone.ts';
 
@@ -20,7 +21,7 @@ export interface StableFile extends FileIdentity {
 
 /** Leaves room in the 255 bytes of a file name for the time and the extensions of a finished, result or temporary file. */
 const LONGEST_NAME_BYTES = 200;
-export const NAME_TOO_LONG = `has a name of more than ${LONGEST_NAME_BYTES} bytes; shorten it`;
+const NAME_TOO_LONG = `has a name of more than ${LONGEST_NAME_BYTES} bytes; shorten it`;
 
 interface SeenFile extends StableFile {
   /** When this content was first seen, on the monotonic clock. */
@@ -73,6 +74,10 @@ export const dropNames = async (folder: string): Promise<string[]> =>
 export const longNames = async (folder: string): Promise<string[]> =>
   (await namesLike(folder, isDropName)).filter(isTooLong);
 
+/** Such a file stays in place: its result would have no name. */
+export const longNamed = (name: string, rule: Pick<SourceContext, 'reuseCodes'>): AsyncIterable<ErpBatch> =>
+  inBatches(name, [{ readError: { origin: name, reason: NAME_TOO_LONG } }], rule);
+
 async function namesLike(folder: string, isLike: (name: string) => boolean): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   return entries.filter((entry) => entry.isFile() && isLike(entry.name)).map(({ name }) => name);
@@ -85,4 +90,4 @@ export const unreadNames = (folder: string): Promise<string[]> =>
 const isDropName = (name: string): boolean =>
   FORMATS.includes(extname(name).toLowerCase()) && !/^(?:\.|~\$)/.test(name);
 
-const isTooLong = (name: string): boolean => Buffer.byteLength(name) > LONGEST_NAME_BYTES;
+export const isTooLong = (name: string): boolean => Buffer.byteLength(name) > LONGEST_NAME_BYTES;

@@ -172,6 +172,7 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
     /has no (?:first )?sheet([^,]{0,99}), only (.{0,299}); correct (`sheet`) of the feed/,
     'não tem a planilha$1, só $2; corrija $3',
   ],
+  [/has a name of more than (\d+) bytes; shorten it/, 'tem um nome de mais de $1 bytes; dê um nome mais curto'],
   [/file larger than (\d+) MB/, 'arquivo maior que $1 MB'],
   [/unpacks to more than (\d+) MB/, 'passa de $1 MB ao ser descompactado'],
   [/takes longer than (\S+) s to read/, 'leva mais de $1 s para ser lido'],

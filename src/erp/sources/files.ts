@@ -15,8 +15,8 @@ import {
   dropNames,
   type FileIdentity,
   isSameContent,
+  longNamed,
   longNames,
-  NAME_TOO_LONG,
   type StableFile,
   unreadNames,
 } from '../files/drop-folder.ts';
@@ -95,7 +95,7 @@ export function openFiles(settings: FilesSettings, context: SourceContext): ErpS
             failures.push(thrown);
           }
         }
-        for (const name of await longNames(folder)) failures.push(nameTooLong(name));
+        for (const name of await longNames(folder)) yield* longNamed(name, reading.reader);
         if (failures.length > 0) throw failures[0];
       } catch (thrown) {
         throw folderFailure(thrown, folder);
@@ -227,16 +227,14 @@ async function checkFolder(folder: string): Promise<string> {
   const waiting = (await dropNames(folder)).length;
   const others = await unreadNames(folder);
   const unread = others.length === 0 ? '' : ` These are not read; save them as .xlsx or .csv: ${others.join(', ')}.`;
+  const found = `The drop folder ${folder} is readable and writable; it contains ${waiting} files.${unread}`;
   const long = await longNames(folder);
-  const unnamed = long.length === 0 ? '' : ` These are not read, their names are too long: ${long.join(', ')}.`;
-  return `The drop folder ${folder} is readable and writable; it contains ${waiting} files.${unread}${unnamed}`;
-}
-
-const nameTooLong = (name: string): Skippable =>
-  new Skippable(`A dropped file ${NAME_TOO_LONG}: ${name.slice(0, 40)}…`, {
+  if (long.length === 0) return found;
+  throw new Skippable(`${found} These are not read, their names are too long: ${long.join(', ')}.`, {
     code: 'erp_name_too_long',
-    hint: 'The other files of the folder are read.',
+    hint: 'Give them shorter names.',
   });
+}
 
 /** Converts a file system error into one with a readable message and a hint; any other error stays unchanged. */
 function folderFailure(thrown: unknown, folder: string): unknown {

@@ -45,7 +45,8 @@ function previewOffer(push: PushRun, offer: Offer, uses: readonly OutboxEntry[])
   const before = uses.find((use) => use.code_use === then?.code_use) ?? (then === undefined ? uses.at(-1) : undefined);
   const { external_code, origin, reasons } = offer;
   const detail = { external_code, origin, state: before?.state ?? 'new', reasons: [...reasons] };
-  return { what: stepOf(before, then), detail };
+  // The run counts an item that it cannot read as rejected, even if its entry stays as it is.
+  return { what: offer.content_hash === '' ? 'reject' : stepOf(before, then), detail };
 }
 
 function stepOf(before: OutboxEntry | undefined, then: OutboxEntry | undefined): string {
