@@ -315,6 +315,8 @@ describe('columns', () => {
     ['its code', { 'data.external_code': 'M-7', 'data.cpf': '52998224725' }, { externalCode: 'M-7' }],
     ['the field that stands for its code', { 'data.company_registry': 'M-7' }, { externalCode: 'M-7' }],
     ['no code, if that cannot be read itself', { 'data.external_code': '#N/D', 'data.cpf': '52998224725' }, {}],
+    ['no code, if that may be misspelt', { 'data.external_cod': 'M-7', 'data.cpf': '52998224725' }, {}],
+    ['its code beside an unknown name', { 'data.external_code': 'M-7', 'data.note': 1 }, { externalCode: 'M-7' }],
   ])('of an agent that cannot be read give %s', async (_what, fields, known) => {
     const agents = { ...context, kind: 'agents', mapping: prepareMapping('agents', {}) } as const;
     const cells = { 'data.name': 'A', 'data.is_deliveryman': 'talvez', ...fields };

@@ -186,7 +186,9 @@ function itemReader(context: ReaderContext): RowFold<Reading> {
       if (isSkipped(row)) return [];
       const { origin } = row;
       const { values, issues } = readRow(row, types, formats);
-      const isUnread = (name: string): boolean => issues.some(({ path }) => path === name);
+      // An issue without a path may be a misspelt name, so that a code that is absent may be in the row.
+      const isUnread = (name: string): boolean =>
+        issues.some(({ path }) => path === name || (path === undefined && !(name in values)));
       const fields = withoutOtherCodes(context.kind, { ...context.mapping.fill, ...values }, isUnread);
       const reading = itemOf(nestedFields(fields), origin, context);
       if (issues.length === 0) return [withRows(reading, [row.row ?? 0])];
