@@ -276,13 +276,15 @@ describe('http', () => {
   });
 
   test.each([
-    ['without a name', undefined, 'latin1'],
-    ['as its header names it', 'application/json; charset="ISO-8859-1"', 'latin1'],
-    ['with a byte order mark', 'application/json', 'utf16le'],
-  ] as const)('an answer in another encoding is read, %s', async (_how, type, encoding) => {
-    const text = Buffer.from(`${encoding === 'latin1' ? '' : '\ufeff'}[{"external_code":"São José"}]`, encoding);
+    ['without a name', undefined, 'latin1', 'São José'],
+    ['as its header names it', 'application/json; charset="ISO-8859-1"', 'latin1', 'Ç'],
+    ['by another name of it', 'application/json; charset=cp1252', 'latin1', 'Ç'],
+    ['with a byte order mark', 'application/json; charset=iso-8859-1', 'utf16le', 'São José'],
+    ['with a name that is wrong', 'application/json; charset=iso-8859-1', 'utf8', 'São José'],
+  ] as const)('an answer in another encoding is read, %s', async (_how, type, encoding, code) => {
+    const text = Buffer.from(`${encoding === 'utf16le' ? '\ufeff' : ''}[{"external_code":"${code}"}]`, encoding);
     const erp = await open([{ text, headers: type === undefined ? {} : { 'content-type': type } }]);
-    expect(await drain(erp, clock)).toMatchObject([{ items: [{ externalCode: 'São José' }] }]);
+    expect(await drain(erp, clock)).toMatchObject([{ items: [{ externalCode: code }] }]);
   });
 
   test('canonical records are taken unchanged', async () => {

@@ -1,5 +1,6 @@
 // One HTTP exchange with the ERP, limited in time and size. Its headers are sent to no other host, and its errors contain
 // only address and status. Every call of a feed may be repeated, so temporary failures are retried.
+import { isAscii, isUtf8 } from 'node:buffer';
 import type { Got, PlainResponse } from 'got';
 import { Fatal, Retriable, RoadbookError } from '../../core/errors.ts';
 import type { Json } from '../../core/glossary.ts';
@@ -41,7 +42,7 @@ export function createHttpExchange(
     async get(url: string, signal?: AbortSignal): Promise<Json> {
       const { answer, content } = await send(url, undefined, signal);
       try {
-        return await parseJsonBytes(content, charsetOf(answer));
+        return await parseJsonBytes(content, charsetOf(answer, content));
       } catch (error) {
         if (!(error instanceof Unreadable)) throw error;
         throw unreadable(url, error);
@@ -90,10 +91,21 @@ async function sendOnce(client: Got, url: string, body: Json | undefined, signal
   return { answer, content: Buffer.concat(chunks) };
 }
 
-/** The encoding that the answer names; undefined if it names none that is known. */
-function charsetOf({ headers }: PlainResponse): Encoding | undefined {
-  const named = /charset=["']?([\w-]+)/i.exec(headers['content-type'] ?? '')?.[1]?.toLowerCase();
-  return ENCODINGS.find((encoding) => encoding === named);
+/** The encoding that the answer names; undefined if it names none that is known, or if its bytes show another. */
+function charsetOf({ headers }: PlainResponse, content: Buffer): Encoding | undefined {
+  // A wrong name is common. JSON begins with a byte from 0xfe only if it is that of a byte order mark.
+  if ((content[0] ?? 0) >= 0xfe || (isUtf8(content) && !isAscii(content))) return undefined;
+  const label = /charset=["']?([^\s;"']+)/i.exec(headers['content-type'] ?? '')?.[1]?.toLowerCase() ?? '';
+  return ENCODINGS.find((encoding) => encoding === label || encoding === standardName(label));
+}
+
+/** By the WHATWG: that of latin1, cp1252 and iso-8859-1 is windows-1252. */
+function standardName(label: string): string | undefined {
+  try {
+    return new TextDecoder(label).encoding;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Of a wrong encoding only the place is said: its message has a word of the answer, and advice for files. */
