@@ -280,12 +280,20 @@ describe('a code that is reused', () => {
     expect(readErrors(folded)).toMatchObject([{ externalCode: 'R7', startDay: '2026-05-18' }]);
   });
 
-  test.each([
-    ['a start that cannot be read', row('soon', 'B')],
-    ['no code but a start of its own', { 'plan.date_time_start': NINETEENTH, 'point.name': 'B' }],
-  ])('names no day where a row has %s: the row may belong to any of its plans', (_what, unclear) => {
-    const [first] = readErrors(fold([row(EIGHTEENTH, 'A'), unclear, row(NINETEENTH, 'C')], {}, true));
-    expect(first).toEqual({ origin: 'row 3', externalCode: 'R7', reason: expect.any(String) });
+  // An error without a day rejects the plan below too, once all rows are read.
+  test.each<[string, Cells, object[], object[]]>([
+    ['a start that cannot be read', row('soon', 'B'), [[NINETEENTH, ['C']]], []],
+    [
+      'no code but a start of its own',
+      { 'plan.date_time_start': NINETEENTH, 'point.name': 'B' },
+      [],
+      [{ startDay: '2026-05-19' }],
+    ],
+  ])('names no day where a row has %s: the row may belong to any of its plans', (_what, unclear, below, ofBelow) => {
+    const folded = fold([row(EIGHTEENTH, 'A'), unclear, row(NINETEENTH, 'C')], {}, true);
+    const unread = { origin: 'row 3', externalCode: 'R7', reason: expect.any(String) };
+    expect(stopsOf(folded)).toEqual(below);
+    expect(readErrors(folded)).toEqual([unread, ...ofBelow.map((day) => ({ ...unread, ...day }))]);
   });
 });
 

@@ -1,5 +1,6 @@
-// Converts one cell of a flat row to the type of its column. Cells are texts, numbers, booleans or known cells. An issue names the rule
-// that a cell breaks. It quotes the cell only if it is a date or a number that could mean two things, or no value at all.
+// Converts one cell of a flat row to the type of its column. Cells are texts, numbers, booleans or driver cells. An issue
+// names the rule that a cell breaks. It quotes the cell only if it is a date or a number that could mean two things, or no
+// value at all.
 import { type Json, type JsonObject, scalarText } from '../../core/glossary.ts';
 import type { Fields, FieldType } from '../items/fields.ts';
 import { DATE_TIME } from '../items/moments.ts';
@@ -8,8 +9,8 @@ import { coordinate, type ValueFormats, type Written, writtenMoment, writtenNumb
 
 export type CellReading = { value: Json } | { issue: string };
 
-/** A cell of which the source knows more than the text that it shows. */
-class KnownCell {
+/** A value as the driver or the workbook gave it, or why there is none. */
+class DriverCell {
   readonly text: string;
   /** Why the source cannot determine its value; otherwise it is a number as databases write it. */
   readonly issue: string | undefined;
@@ -19,13 +20,13 @@ class KnownCell {
   }
 }
 
-export const unreadableCell = (issue: string, text = ''): object => new KnownCell(text, issue);
+export const unreadableCell = (issue: string, text = ''): object => new DriverCell(text, issue);
 
 /** With all its digits. The feed's form of numbers does not apply: it is that of texts. */
-export const databaseNumber = (text: string): object => new KnownCell(text);
+export const databaseNumber = (text: string): object => new DriverCell(text);
 
 /** The text of a cell, without spaces around it. */
-export const cellText = (cell: unknown): string => scalarText(cell instanceof KnownCell ? cell.text : cell).trim();
+export const cellText = (cell: unknown): string => scalarText(cell instanceof DriverCell ? cell.text : cell).trim();
 
 /** What a spreadsheet shows for a formula that failed, in English and Portuguese, and for a column that is too narrow. */
 const SPREADSHEET_ERROR =
@@ -85,7 +86,7 @@ export function readCells(
 
 export function readCell(type: FieldType, cell: unknown, formats: ValueFormats = {}, path = ''): CellReading {
   if (Array.isArray(cell) && (type === 'plates' || type === 'documents')) return { value: cell as Json };
-  if (cell instanceof KnownCell)
+  if (cell instanceof DriverCell)
     return cell.issue === undefined
       ? readCell(type, cell.text, { ...formats, decimal: undefined }, path)
       : { issue: cell.issue };

@@ -88,7 +88,7 @@ export const ptErrors = {
   request_invalid: ['A solicitação ao serviço seria inválida e não foi enviada.', 'Corrija os campos indicados.'],
   request_refused: ['O serviço não aceita esta solicitação.', FIELDS],
   secret_unreadable: [
-    'O arquivo do segredo dos resumos não pode ser lido ou está vazio.',
+    'O arquivo do segredo dos hashes não pode ser lido ou está vazio.',
     'Restaure o arquivo data/privacy.key, ou preencha privacy.secret.',
   ],
   service_failed: ['O serviço respondeu com um erro.', DOWN],
