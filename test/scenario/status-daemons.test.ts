@@ -4,11 +4,13 @@ import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { checkDaemons } from '../../src/status/doctor/warehouse-checks.ts';
 import { daemonStatuses } from '../../src/status/health/daemon-status.ts';
 import { readConfigState, storeConfigState } from '../../src/warehouse/control/config-state.ts';
+import { writeFact } from '../../src/warehouse/control/learned-facts.ts';
 import {
   createHeartbeat,
   createSliceMeter,
   type HeartbeatDependencies,
 } from '../../src/warehouse/control/processes.ts';
+import { thisProcess } from '../../src/warehouse/control/this-process.ts';
 import { heartbeatOn, leaseManagerOn, processElsewhere } from '../support/lease-manager.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { readPrometheusText } from '../support/prometheus-text.ts';
@@ -140,20 +142,19 @@ describe('the daemons in the status document', () => {
   it('each keep the edit that they rejected, whatever the others load, until they end', async () => {
     place = await makeStatusPlace();
     const { engine, clock } = place.rig;
-    const one = await daemonOn(place, 1);
-    await daemonOn(place, 2);
+    const other = await daemonOn(place, 1);
+    await daemonOn(place, 2, { process: thisProcess });
     const edit = { at: '', error: 'needs a restart', digest: 'x' };
-    const load = (pid: number, rejected: typeof edit | null) => {
-      const daemon = processElsewhere(`host-${pid}`, pid).holder;
-      return storeConfigState(engine, { loadedAt: '', rejected, jobs: [], daemon }, clock.now());
+    const ofOther = { ...edit, digest: 'y' };
+    const stored = { loaded_at: '', rejected: { [processElsewhere('host-1', 1).holder]: ofOther }, schedules: {} };
+    await engine.write((tx) => writeFact(tx, 'config', stored, clock.now()));
+    const rejectedAfter = async (rejected: typeof edit | null) => {
+      await storeConfigState(engine, { loadedAt: '', rejected, jobs: [] }, clock.now());
+      return (await readConfigState(engine))?.rejected;
     };
-    await load(1, edit);
-    await load(2, null);
-    expect((await readConfigState(engine))?.rejected).toEqual([edit]);
-    await load(1, null);
-    expect((await readConfigState(engine))?.rejected).toEqual([]);
-    await load(1, edit);
-    await one.stop();
+    expect(await rejectedAfter(edit)).toEqual([ofOther, edit]);
+    expect(await rejectedAfter(null)).toEqual([ofOther]);
+    await other.stop();
     expect((await readConfigState(engine))?.rejected).toEqual([]);
   });
 

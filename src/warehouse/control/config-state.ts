@@ -51,16 +51,15 @@ export interface LoadResult {
   /** The edit that the daemon rejected; null if the file is in effect. */
   rejected: RejectedEdit | null;
   jobs: readonly ScheduledJob[];
-  /** Default: this process. */
-  daemon?: string;
 }
 
 export const storeConfigState = (
   engine: Engine,
-  { loadedAt, rejected, jobs, daemon = thisProcess.holder }: LoadResult,
+  { loadedAt, rejected, jobs }: LoadResult,
   nowMs: number,
 ): Promise<void> =>
   engine.write(async (tx) => {
+    const daemon = thisProcess.holder;
     const before = await factIn<StoredState>(tx.sql, NAME);
     const known = new Set((await tx.sql(syncDaemon.name).select('id')).map(({ id }) => id));
     const ofOthers = Object.entries(before?.rejected ?? {}).filter(([id]) => id !== daemon && known.has(id));
