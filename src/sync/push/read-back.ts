@@ -36,17 +36,17 @@ export async function readBack(push: PushRun, scope: ReadBackScope): Promise<Cle
   const narrow = narrowListings(push);
   const queue = new PQueue({ concurrency: context.dependencies.concurrency });
   /** No further listing can succeed in this run. */
-  let isHopeless = false;
+  let canListNothing = false;
   await queue.addAll(
     windows.map((window) => async () => {
-      if (isHopeless || context.signal.aborted) return;
+      if (canListNothing || context.signal.aborted) return;
       try {
         cleared.push(...(await readWindow(push, scope, window, narrow)));
       } catch (thrown) {
         if (context.signal.aborted) return;
         const failure = asRoadbookError(thrown);
         // If only the period of the request is invalid, other periods can still be listed.
-        isHopeless ||= failure instanceof Fatal && failure.code !== 'request_invalid';
+        canListNothing ||= failure instanceof Fatal && failure.code !== 'request_invalid';
         await noteUnreadable(push, window.entries, failure);
       }
     }),

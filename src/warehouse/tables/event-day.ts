@@ -1,5 +1,5 @@
-// The events of a vehicle by local day and category. Every transaction that changes events writes the figures of their
-// days again, so that a reader never sees one without the other. See load/event-days.ts.
+// The events of a vehicle by local day and category. Every transaction that changes events changes the figures of their
+// days too, so that a reader never sees one without the other. See load/event-days.ts.
 import { controlTable, date, instant, integer } from '../schema/table.ts';
 
 const needed = { required: true };
