@@ -706,6 +706,19 @@ describe.skipIf(chromiumPath === undefined)('the page after a rejected plan and 
     await inPortuguese.page.goto(`${place.url}/#/plans/route_plans/R-1`);
     const message = `Cancelado por uma pessoa; ainda pode estar no serviço com o id ${sent?.id}`;
     await inPortuguese.page.getByText(message).first().waitFor();
+
+    // After midnight R-2 is no plan of tomorrow, and not confirmed.
+    await place.rig.clock.advance(13 * 3_600_000);
+    for (const [{ page: view }, label, words] of [
+      [opened, 'Deadline', /1 plan missed the deadline: R-2\s+Every plan for tomorrow/],
+      [inPortuguese, 'Prazo', /1 plano perdeu o prazo: R-2\s+Todos os planos de amanhã/],
+    ] as const) {
+      await view.goto(`${place.url}/#/plans?page=0`);
+      const banner = view.getByLabel(label, { exact: true });
+      await banner.getByRole('link', { name: 'R-2' }).waitFor();
+      expect(await banner.innerText()).toMatch(words);
+      expect(await banner.getAttribute('class')).toBe('banner bad');
+    }
   });
 });
 

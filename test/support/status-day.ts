@@ -107,6 +107,7 @@ export async function makeRejection(): Promise<{ place: StatusPlace; folder: str
     config: `
 status: { port: 0, token: ${TOKEN} }
 erp: { route_plans: { source: files, folder: ${JSON.stringify(folder)} } }
+jobs: { push-route-plans: { deadline: "18:00" } }
 `,
   });
   feedPlansFrom(folder, place);

@@ -78,13 +78,19 @@ const UnreadFile = ({ unread: { name, reason, job, at, folder } }) => html`<li>
 
 function Deadline({ deadline }) {
   if (deadline === null) return null;
-  const { at: by, due_at, confirmed, open } = deadline;
+  const { at: by, due_at, confirmed, open, missed } = deadline;
   const isPast = Date.parse(due_at) < Date.now();
   const when = html`<${Time} kind=${isPast ? 'ago' : 'until'} at=${due_at} />`;
-  return html`<section class="banner ${open === 0 ? 'ok' : isPast ? 'bad' : 'late'}" aria-label=${t('plans.deadline')}>
+  const tone = missed.length > 0 ? 'bad' : open > 0 ? 'late' : 'ok';
+  return html`<section class="banner ${tone}" aria-label=${t('plans.deadline')}>
+    ${missed.length === 0 ? null : html`<${Missed} codes=${missed} />`}
     <strong>${open === 0 ? t('plans.allConfirmed') : t('plans.notConfirmed', { n: open })}</strong>${' '}
     ${rich(isPast ? 'plans.deadlinePassed' : 'plans.deadlineAhead', { n: confirmed, by, when })}</section>`;
 }
+
+/** Of tomorrow and, until they are over, of earlier days. */
+const Missed = ({ codes }) => html`<strong>${t('reason.deadline_missed', { n: codes.length })}:</strong>${' '}
+  ${codes.slice(0, MOST_SHOWN).map((/** @type {string} */ code, /** @type {number} */ n) => html`${n === 0 ? '' : ', '}<a href=${href('plans', [], { code })} dir="auto">${code}</a>`)}${codes.length > MOST_SHOWN ? ', …' : ''}<br />`;
 
 function States({ counts, current }) {
   const all = Object.values(counts).reduce((sum, n) => sum + n, 0);
