@@ -6,7 +6,9 @@ import { healthFacts } from '../status/health/status-document.ts';
 import { readConfigState } from '../warehouse/control/config-state.ts';
 import type { Engine } from '../warehouse/engine.ts';
 
-export const daemonAlerts = (app: App, engine: Engine): Alerts =>
+type AlertingApp = Pick<App, 'clock' | 'log' | 'redactor' | 'jobs' | 'loaded'>;
+
+export const daemonAlerts = (app: AlertingApp, engine: Engine): Alerts =>
   createAlerts({
     engine,
     clock: app.clock,

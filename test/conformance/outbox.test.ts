@@ -507,8 +507,8 @@ describe.each(engineCases)('on $name', ({ make }) => {
         { ...counted, plan_external_code: 'A', point_external_code: 'A-1', status: 'E', told_at: fresh },
       ]),
     );
-    expect(await ask(uncodedStops, fresh)).toBe(12);
-    expect(await ask(uncodedStops, at)).toBe(0);
+    expect(await ask(uncodedStops, fresh)).toEqual({ n: 12, newest: fresh });
+    expect(await ask(uncodedStops, at)).toEqual({ n: 0, newest: null });
   });
 
   it('finds confirmed plans that the service no longer returns, until they are over', async () => {

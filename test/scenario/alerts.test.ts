@@ -3,14 +3,20 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { configDeclarations, loadJobs } from '../../src/app/app.ts';
+import { daemonAlerts } from '../../src/cli/daemon-alerts.ts';
+import { parseConfig } from '../../src/config/load.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createRedactor, type Redactor } from '../../src/core/text/redaction.ts';
 import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
 import { alertConditions, type Condition } from '../../src/status/alerts/alert-conditions.ts';
 import { type Alerts, createAlerts } from '../../src/status/alerts/alerts.ts';
+import { writeFact } from '../../src/warehouse/control/learned-facts.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { sqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
+import { makePushPlace } from '../support/push-place.ts';
+import { plan } from '../support/push-samples.ts';
 import { makeWorkplace, type Workplace } from '../support/workplace.ts';
 
 type Message = Record<'text' | 'event' | 'subject' | 'state' | 'was' | 'at', string>;
@@ -59,12 +65,14 @@ afterEach(async () => {
 const job = (state: string, text = `pull-events is ${state}`): Condition => ({
   subject: 'job pull-events',
   state,
+  newest: null,
   text,
 });
 
 const needs = (reason: string): Condition => ({
   subject: `outbox ${reason}`,
   state: reason,
+  newest: null,
   text: `2 items: ${reason}. Try: look at them`,
 });
 
@@ -124,19 +132,64 @@ describe('alerts', () => {
     expect(received.at(-1)?.text).toMatch(/: outbox not_acknowledged: no longer not acknowledged$/);
   });
 
-  it('report each further item of a reason, but not that one of several was corrected', async () => {
+  it('report further items of a reason at most once an hour, and not that one of several was corrected', async () => {
     const seen: { now: Condition[] } = { now: [] };
     const alerts = alertsOf(seen);
-    for (const minute of ['10', '10', '20', '10', '20', '30', '']) {
-      seen.now = minute === '' ? [] : [{ ...needs('rejected'), newest: `2026-03-02T08:${minute}:00.000Z` }];
+    const sentAfter = async (minutes: number, newest: string) => {
+      await clock.advance(minutes * 60_000);
+      seen.now = newest === '' ? [] : [{ ...needs('rejected'), newest: `2026-03-02T07:${newest}:00.000Z` }];
+      received = [];
       await runAndSend(alerts);
-    }
-    expect(sentTexts()).toEqual([
-      'alert outbox rejected: ok → rejected',
-      'alert outbox rejected: rejected → rejected',
-      'alert outbox rejected: rejected → rejected',
-      'recovery outbox rejected: rejected → ok',
-    ]);
+      return sentTexts();
+    };
+    const again = ['alert outbox rejected: rejected → rejected'];
+    expect(await sentAfter(0, '10')).toEqual(['alert outbox rejected: ok → rejected']);
+    expect(await sentAfter(59, '20')).toEqual([]);
+    expect(await sentAfter(1, '20')).toEqual(again);
+    expect(await sentAfter(60, '20')).toEqual([]);
+    expect(await sentAfter(0, '10')).toEqual([]);
+    expect(await sentAfter(0, '30')).toEqual(again);
+    expect(await sentAfter(0, '')).toEqual(['recovery outbox rejected: rejected → ok']);
+  });
+
+  it('of a daemon report further rejected plans and unreadable files after an hour', async () => {
+    const push = await makePushPlace();
+    const jobs = await loadJobs();
+    const loaded = parseConfig(`alerts: { webhook: "${address}" }`, 'roadbook.yaml', configDeclarations(jobs), {});
+    const alerts = daemonAlerts({ ...push.dependencies, jobs, loaded }, push.engine);
+    const offer = async (code: string) => {
+      push.drop('route_plans', `${code}.json`, plan(code, { vehicle_plate: 'ZZZ0Z00' }));
+      push.drop('route_plans', `${code}-broken.json`, '{"broken');
+      await push.run('push-route-plans');
+    };
+    const sentAfter = async (minutes: number) => {
+      await push.clock.advance(minutes * 60_000);
+      received = [];
+      await alerts.runOnce();
+      return received
+        .flatMap(({ subject, text }) => (subject.startsWith('outbox') ? [text.split(': ')[1]] : []))
+        .sort();
+    };
+    const rejected = 'rejected, and neither corrected nor cancelled. Try';
+    const unread = 'could not be read in the last day. Try';
+    await offer('P1');
+    expect(await sentAfter(0)).toEqual([`1 file or feed ${unread}`, `1 item ${rejected}`]);
+    await push.clock.advance(30 * 60_000);
+    await offer('P2');
+    expect(await sentAfter(0)).toEqual([]);
+    expect(await sentAfter(31)).toEqual([`2 files or feeds ${unread}`, `2 items ${rejected}`]);
+    expect(await sentAfter(61)).toEqual([]);
+  });
+
+  it('report no recovery of the state `partial`, which earlier versions reported', async () => {
+    const report = { state: 'partial', claim: null };
+    await engine.write((tx) => writeFact(tx, 'alert job pull-events', report, clock.now()));
+    const seen: { now: Condition[] } = { now: [] };
+    await runAndSend(alertsOf(seen));
+    expect(sentTexts()).toEqual([]);
+    seen.now = [job('failing')];
+    await runAndSend(alertsOf(seen));
+    expect(sentTexts()).toEqual(['alert job pull-events: ok → failing']);
   });
 
   it('are raised by what needs a person, and not by a pause or a job that has not run yet', () => {

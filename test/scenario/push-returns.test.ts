@@ -237,10 +237,11 @@ describe('return-executions', () => {
       expect(await nextRun(place, isPulled)).toMatchObject({ status: 'ok', error: null, unchanged: 1 });
       becomes((point) => [{ ...point, external_code: undefined }]);
       expect((await nextRun(place, isPulled)).error?.message).toMatch(/^2 stops/);
+      const newest = place.now();
       expect(await noted()).toEqual(['2']);
       expect(await nextRun(place, isPulled)).toMatchObject({ status: 'ok', error: null });
       const issues = () => pushIssues(place.engine, place.clock.now());
-      expect(await issues()).toMatchObject([{ reason: 'stops_without_code', entries: 2, jobs: [JOB] }]);
+      expect(await issues()).toMatchObject([{ reason: 'stops_without_code', entries: 2, jobs: [JOB], newest }]);
       await place.clock.advance(24 * HOUR_MS + 1);
       expect(await issues()).toEqual([]);
     });

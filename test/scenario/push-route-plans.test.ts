@@ -8,6 +8,7 @@ import { pushIssues } from '../../src/sync/push/push-issues.ts';
 import { isChangedAfterPush } from '../../src/warehouse/outbox/entry.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
 import { CPFS, plan, plans } from '../support/push-samples.ts';
+import { makeSqliteErp } from '../support/sqlite-erp.ts';
 
 const JOB = 'push-route-plans';
 const MINUTE_MS = 60_000;
@@ -155,6 +156,19 @@ describe('push-route-plans', () => {
     const error = { code: 'items_rejected', message: '1 file not read completely' };
     for (let runs = 0; runs < 2; runs++) expect(await place.run(JOB)).toMatchObject({ status: 'partial', error });
     expect(await reasons()).toEqual(['unreadable', 'rejected']);
+  });
+
+  it('keeps a query that cannot be read in the health while runs fail to, with the time of the first failure', async () => {
+    const erp = await makeSqliteErp(['plan.external_code']);
+    await erp.give('P1', { 'plan.external_code': 'P1' });
+    const place = await makePushPlace({ feeds: { route_plans: erp.feed } });
+    const newest = place.now();
+    for (let day = 0; day < 3; day++) {
+      expect((await place.run(JOB)).error).toMatchObject({ code: 'feed_unreadable' });
+      await place.clock.advance(23 * 60 * MINUTE_MS);
+      const issues = await pushIssues(place.engine, place.clock.now());
+      expect(issues).toMatchObject([{ reason: 'unreadable', entries: 1, newest }]);
+    }
   });
 
   it('keeps a plan that is not at the service as a whole in the health until its period is over', async () => {

@@ -101,7 +101,7 @@ describe('/api/day', () => {
     const { reasons } = await get('status');
     expect(reasons.find(({ code }: { code: string }) => code === 'push_gone')).toMatchObject({
       ...{ subject: 'outbox gone', place: 'plans?state=confirmed', newest: at },
-      text: `1 plan confirmed, and gone from the service: ${gone.code}`,
+      text: `1 confirmed plan is no longer at the service: ${gone.code}`,
     });
   });
 

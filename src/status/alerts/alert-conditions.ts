@@ -7,8 +7,8 @@ export interface Condition {
   subject: string;
   /** What is wrong, in one word; `ok` after a recovery. Each change of the state is reported once. */
   state: string;
-  /** ISO instant of the newest item, if each new item is reported too. */
-  newest?: string | null | undefined;
+  /** ISO instant of the newest item, if new ones are reported too. */
+  newest: string | null;
   /** A sentence for people. It holds no record and no secret. */
   text: string;
 }
@@ -22,7 +22,7 @@ export const alertConditions = (reasons: readonly Reason[]): Condition[] =>
     .map((reason) => ({
       subject: reason.subject,
       state: stateOf(reason),
-      newest: reason.newest,
+      newest: reason.newest ?? null,
       text: reason.hint === null ? reason.text : `${reason.text}. Try: ${reason.hint}`,
     }));
 
@@ -36,6 +36,6 @@ export function recoveries(reported: ReadonlyMap<string, Reported>, now: readonl
     .filter(([subject, { state }]) => state !== 'ok' && !wrong.has(subject))
     .map(([subject, { state }]) => {
       const text = `${subject.replace(/^job /, '')}: no longer ${state.replaceAll('_', ' ')}`;
-      return { subject, state: 'ok', text };
+      return { subject, state: 'ok', newest: null, text };
     });
 }

@@ -1,5 +1,5 @@
-// Sends one alert when a condition becomes bad or gets a new item, and one when it recovers. Alerts run beside the jobs and never delay
-// them. An alert that cannot be sent now is sent later.
+// Sends one alert when a condition becomes bad, at most one an hour while it gets new items, and one when it recovers.
+// Alerts run beside the jobs and never delay them. An alert that cannot be sent now is sent later.
 import { hostname } from 'node:os';
 import type { JsonObject } from '../../core/glossary.ts';
 import type { Log } from '../../core/log.ts';
@@ -36,7 +36,7 @@ export function createAlerts(dependencies: AlertDependencies) {
     if (address === '') return;
     const reported = await reportedStates(engine);
     const wrong = await dependencies.look();
-    const changed = wrong.filter((condition) => isNews(condition, reported.get(condition.subject)));
+    const changed = wrong.filter((condition) => isNews(condition, clock.now(), reported.get(condition.subject)));
     const recovered = recoveries(reported, wrong);
     await Promise.all([...changed, ...recovered].map((condition) => report(address, condition)));
   }
@@ -77,7 +77,7 @@ export function createAlerts(dependencies: AlertDependencies) {
 
 /** Slack and similar tools show `text`; the other fields are for programs. */
 export function alertMessage(
-  { subject, state, text }: Condition,
+  { subject, state, text }: Omit<Condition, 'newest'>,
   was: string,
   { clock, redactor }: Pick<AlertDependencies, 'clock' | 'redactor'>,
 ): JsonObject {

@@ -27,7 +27,7 @@ export interface Reason {
   hint: string | null;
   /** The view of the page that shows more, as in `#/jobs/pull-events`. */
   place: string;
-  /** ISO instant of the newest item that the reason is about, if more may come while it lasts: each is an alert. */
+  /** ISO instant of the newest item that the reason is about, if more may come while it lasts: they alert again. */
   newest?: string | null;
 }
 

@@ -1,12 +1,12 @@
 // What the ERP offered and the service does not have, or not completely: feeds and files that could not be read, rejected
-// items, items that were taken in part, plans that are gone from there, stops whose outcome cannot be returned. A run that finds one is partial; the health
-// keeps it while a person can still mend it, because the next run may find nothing new.
+// items, items that were taken in part, plans that are gone from there, stops whose outcome cannot be returned. The health
+// keeps each while a person can still mend it, because the next run may find nothing new.
 
 import { Skippable } from '../../core/errors.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { DAY_MS } from '../../core/time/durations.ts';
 import { FEED_KINDS } from '../../erp/feed-kinds.ts';
-import { deleteFact, writeFact } from '../../warehouse/control/learned-facts.ts';
+import { deleteFact, factIn, writeFact } from '../../warehouse/control/learned-facts.ts';
 import type { Engine, Transaction } from '../../warehouse/engine.ts';
 import { dropOldUnread, gonePlans, openIssues, unreadFact } from '../../warehouse/outbox/lists.ts';
 import { uncodedStops } from '../../warehouse/outbox/returns.ts';
@@ -28,8 +28,8 @@ const WORDS = {
     hint: 'npx roadbook outbox list --state partial shows them, with the reasons.',
   },
   gone: {
-    what: 'confirmed, and gone from the service',
-    noun: ['plan', 'plans'],
+    what: 'no longer at the service',
+    noun: ['confirmed plan is', 'confirmed plans are'],
     hint: 'If that is intended: npx roadbook outbox cancel CODE --force. If not, let the ERP offer each again under a new code.',
   },
   stops_without_code: {
@@ -49,14 +49,15 @@ export async function pushIssues(engine: Engine, nowMs: number) {
   const counts = await engine.read(async (sql) => ({
     ...(await openIssues(sql, FEED_KINDS, at)),
     gone: gone.map(({ gone_since }) => ({ kind: 'route_plans', n: 1, newest: gone_since })),
-    stops_without_code: [{ kind: 'route_plans', n: await uncodedStops(sql, isoInstant(nowMs - DAY_MS)), newest: '' }],
+    stops_without_code: [{ kind: 'route_plans', ...(await uncodedStops(sql, isoInstant(nowMs - DAY_MS))) }],
   }));
   return REASONS.flatMap((reason) => {
     const entries = counts[reason].reduce((sum, { n }) => sum + n, 0);
     if (entries === 0) return [];
     const pushes = [...new Set(counts[reason].map(({ kind }) => pushJobOf(kind)))];
     const jobs = reason === 'stops_without_code' ? ['return-executions'] : pushes;
-    const newest = counts[reason].reduce((last, each) => (each.newest > last ? each.newest : last), '') || null;
+    const changes = counts[reason].flatMap((each) => each.newest ?? []);
+    const newest = changes.toSorted().at(-1) ?? null;
     const { what, noun, hint }: { what: string; noun: readonly string[]; hint: string } = WORDS[reason];
     const text = `${entries} ${noun[entries === 1 ? 0 : 1]} ${what}${reason === 'gone' ? `: ${namesOf(gone)}` : ''}`;
     return [{ reason, entries, jobs, newest, text, hint }];
@@ -75,6 +76,7 @@ export interface UnreadFact {
   reason: string;
   /** Absent, as `at`, if an earlier version stored the fact. */
   kind?: string;
+  /** When the file was read; of a query or answer, when it was first read with this reason. */
   at?: string;
 }
 
@@ -88,9 +90,12 @@ export async function noteUnread(
   const fact = unreadFact(push.kind.feed, name);
   if (reason === undefined) await deleteFact(tx.sql, fact);
   else {
-    const at = push.now();
+    const now = push.now();
+    // Every run reads a query again. If the time moved each time, the same fault would be a new item for the alerts.
+    const last = push.feed.source.files === undefined ? await factIn<UnreadFact>(tx.sql, fact) : undefined;
+    const at = last?.reason === reason ? (last.at ?? now) : now;
     const unread: UnreadFact = { name, reason, kind: push.kind.feed, at };
-    await writeFact(tx, fact, unread, Date.parse(at));
+    await writeFact(tx, fact, unread, Date.parse(now));
   }
 }
 

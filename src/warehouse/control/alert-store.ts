@@ -10,48 +10,64 @@ const NOTHING_REPORTED = 'ok';
 /** Longer than sending a message takes, with all its retries. */
 const CLAIM_MS = 300_000;
 
+/** While a state lasts, new items are reported at most this often: a run may reject a thousand, one after another. */
+const NEXT_REPORT_MS = 3_600_000;
+
 interface AlertState {
   subject: string;
   state: string;
-  newest?: string | null | undefined;
+  /** ISO instant of the newest item; null if the state has no items. */
+  newest: string | null;
 }
 
 export interface Reported {
   state: string;
-  /** ISO instant of the newest item that was reported; absent if an earlier version stored the report. */
-  newest?: string | null | undefined;
+  /** ISO instant of the newest item that was reported. */
+  newest: string | null;
+  /** ISO instant of the report. */
+  at: string | null;
   claim: { at: string } | null;
 }
 
 const PREFIX = 'alert ';
 
-/** Whether the state has changed since the last report, or an item is newer than those that were reported. */
-export const isNews = ({ state, newest }: AlertState, last: Reported | undefined): boolean =>
-  state !== (last?.state ?? NOTHING_REPORTED) || (newest ?? '') > (last?.newest ?? '');
+/** Reports of earlier versions lack some fields. Their state `partial` exists no more, so its end is no recovery. */
+function reported(stored: Partial<Reported> = {}): Reported {
+  const last = { state: NOTHING_REPORTED, newest: null, at: null, claim: null, ...stored };
+  return last.state === 'partial' ? { ...last, state: NOTHING_REPORTED } : last;
+}
+
+/** Whether the state has changed since the last report, or items are newer than those that were reported. */
+export function isNews({ state, newest }: AlertState, nowMs: number, last = reported()): boolean {
+  if (state !== last.state) return true;
+  return newest !== null && newest > (last.newest ?? '') && !isWithin(NEXT_REPORT_MS, last.at, nowMs);
+}
 
 /** By subject: the last report. Includes subjects whose first report is under way. */
 export const reportedStates = (engine: Engine): Promise<Map<string, Reported>> =>
   engine.read(async (sql) => {
     const rows = await sql('sync_state').where('name', 'like', `${PREFIX}%`).select('name', 'value');
-    return new Map(rows.map(({ name, value }) => [name.slice(PREFIX.length), JSON.parse(value) as Reported]));
+    return new Map(rows.map(({ name, value }) => [name.slice(PREFIX.length), reported(JSON.parse(value))]));
   });
 
 /** Returns the last reported state if the caller may report the new one; undefined if there is nothing to report. */
 export const claimAlert = (engine: Engine, alert: AlertState, nowMs: number): Promise<string | undefined> =>
   engine.write(async (tx) => {
     const name = PREFIX + alert.subject;
-    const last = (await factIn<Reported>(tx.sql, name)) ?? { state: NOTHING_REPORTED, claim: null };
-    if (!isNews(alert, last) || isClaimed(last, nowMs)) return undefined;
+    const last = reported(await factIn<Partial<Reported>>(tx.sql, name));
+    if (!isNews(alert, nowMs, last) || isWithin(CLAIM_MS, last.claim?.at ?? null, nowMs)) return undefined;
     await writeFact(tx, name, { ...last, claim: { at: isoInstant(nowMs) } }, nowMs);
     return last.state;
   });
 
-export const recordAlert = (engine: Engine, { subject, state, newest }: AlertState, nowMs: number): Promise<void> =>
-  engine.write((tx) => writeFact(tx, PREFIX + subject, { state, newest: newest ?? null, claim: null }, nowMs));
+export function recordAlert(engine: Engine, { subject, state, newest }: AlertState, nowMs: number): Promise<void> {
+  const report: Reported = { state, newest, at: isoInstant(nowMs), claim: null };
+  return engine.write((tx) => writeFact(tx, PREFIX + subject, report, nowMs));
+}
 
-const isClaimed = ({ claim }: Reported, nowMs: number): boolean => {
-  if (claim === null) return false;
-  const ageMs = nowMs - Date.parse(claim.at);
-  // A claim dated in the future is from before the clock was set back. It is ignored, or it would block the alert.
-  return ageMs >= 0 && ageMs < CLAIM_MS;
-};
+function isWithin(ms: number, at: string | null, nowMs: number): boolean {
+  if (at === null) return false;
+  const ageMs = nowMs - Date.parse(at);
+  // A time in the future is from before the clock was set back. It is ignored, or it would block the alert.
+  return ageMs >= 0 && ageMs < ms;
+}

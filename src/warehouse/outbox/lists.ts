@@ -186,13 +186,13 @@ export async function unreadFacts<T>(sql: Knex, at: string, limit: number): Prom
 interface KindCount {
   kind: string;
   n: number;
-  /** When the newest of them changed; empty if that is not known. */
-  newest: string;
+  /** When the newest of them changed; null if that is not known. */
+  newest: string | null;
 }
 
 /**
- * Counts by kind what was rejected, taken in part or not readable, and is still an issue: an entry until its period is over,
- * and at least for a day. Entries that need a person are counted elsewhere.
+ * Counts by kind what was rejected or taken in part, and is still an issue: an entry until its period is over, and at least
+ * for a day. Entries that need a person are counted elsewhere. What could not be read is listed one by one.
  */
 export async function openIssues(sql: Knex, kinds: readonly string[], at: string) {
   const since = before(at, DAY_MS);
@@ -216,17 +216,20 @@ export async function openIssues(sql: Knex, kinds: readonly string[], at: string
       .max({ newest: 'updated_at' });
     return rows.map(({ kind, n, newest }) => ({ kind, n: Number(n), newest }));
   };
-  const unread: { name: string }[] = await lastUnread(sql, at).select('name');
-  const files = Map.groupBy(unread, ({ name }) => name.split(' ')[1] ?? '');
+  const unread: { name: string; value: string }[] = await lastUnread(sql, at).select('name', 'value');
+  const unreadable = unread.map(({ name, value }): KindCount => {
+    const { at: newest = null } = JSON.parse(value) as { at?: string };
+    return { kind: name.split(' ')[1] ?? '', n: 1, newest };
+  });
   const rejected = { state: 'rejected', attention: null };
   return {
-    unreadable: [...files].map(([kind, { length }]): KindCount => ({ kind, n: length, newest: '' })),
+    unreadable,
     rejected: await count(lately().where(rejected).whereRaw(IS_NOT_CONFIRMED), notOver().where(rejected)),
     accepted_in_part: await count(lately().whereRaw(IS_CONFIRMED).whereRaw(IS_PARTIAL), notOver().whereRaw(IS_PARTIAL)),
   };
 }
 
-/** Code and state of each entry that starts within the period. */
+/** The state of each entry that starts within the period. */
 export const statesStarting = (sql: Knex, kind: string, { start, end }: Period): Promise<OutboxState[]> =>
   sql('push_outbox').where({ kind }).where('period_start', '>=', start).where('period_start', '<', end).pluck('state');
 

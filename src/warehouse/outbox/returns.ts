@@ -35,13 +35,13 @@ export type NotifiedStop = RowOf<typeof pushReturn>;
 export const notifiedStops = (sql: Knex, planCodes: readonly string[]): Promise<NotifiedStop[]> =>
   sql(pushReturn.name).whereIn('plan_external_code', [...planCodes]);
 
-/** The stops without a code of all plans that had more of them since then. */
-export async function uncodedStops(sql: Knex, since: string): Promise<number> {
+/** The stops without a code of all plans that had more of them since then, and when the last plan had. */
+export async function uncodedStops(sql: Knex, since: string): Promise<{ n: number; newest: string | null }> {
   const [row] = await sql(pushReturn.name)
     .whereRaw(COUNTS_UNCODED)
     .where('told_at', '>=', since)
-    .select(sql.raw('sum(cast(status as integer)) as n'));
-  return Number(row?.n ?? 0);
+    .select(sql.raw('sum(cast(status as integer)) as n, max(told_at) as newest'));
+  return { n: Number(row?.n ?? 0), newest: row?.newest ?? null };
 }
 
 const PLANS_A_PAGE = 100;
