@@ -315,6 +315,21 @@ describe('push-route-plans', () => {
     expect(await on('13T18:00')).toMatchObject({ missed: [] });
   });
 
+  it('holds a plan that was moved to the present day against no deadline, and a corrected one still', async () => {
+    const place = await makePushPlace();
+    const wrong = { vehicle_plate: 'ZZZ0Z00' };
+    const later = { date_time_start: '2025-03-14T08:00:00-03:00', date_time_end: '2025-03-14T18:00:00-03:00' };
+    place.drop('route_plans', 'a.json', [plan('CORRECTED', wrong), plan('MOVED', { ...wrong, ...later })]);
+    await place.run(JOB);
+    await place.clock.advance(23 * 60 * MINUTE_MS);
+    place.drop('route_plans', 'b.json', [plan('CORRECTED', { ...wrong, ...LONGER }), plan('MOVED', wrong)]);
+    expect(await place.run(JOB)).toMatchObject({ sent: 2, updated: 2 });
+    const asked = { deadline: '18:00', timezone: 'America/Sao_Paulo', now: place.clock.now() };
+    const { missed } = await plansByDeadline(place.engine, asked);
+    expect(missed).toMatchObject([{ external_code: 'CORRECTED', state: 'rejected' }]);
+    expect(missed).toHaveLength(1);
+  });
+
   it('rejects a code that comes again for another day, says so, and names it by the deadline', async () => {
     const place = await makePushPlace();
     const today = {

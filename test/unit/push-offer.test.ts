@@ -66,6 +66,19 @@ describe('an offer', () => {
     });
   });
 
+  it('for another day counts as the first one, unless the service has the item', () => {
+    const before = { created_at: minutesAfter(-90), confirmed_at: minutesAfter(-80), remote_id: null };
+    const moved = { created_at: AT, confirmed_at: null };
+    expect(take([entryIn('cancelled', before)], ON_14)).toMatchObject({ state: 'ready', ...moved });
+    expect(take([entryIn('rejected', before)], { ...ON_14, ...INVALID })).toMatchObject({
+      state: 'rejected',
+      ...moved,
+    });
+    expect(take([entryIn('cancelled', before)])).toMatchObject({ state: 'ready', ...before });
+    const there = { ...before, remote_id: 7 };
+    expect(take([entryIn('confirmed', there)], ON_14, { canChange: true })).toMatchObject({ state: 'ready', ...there });
+  });
+
   it.each<OutboxState>(['ready', 'unknown', 'confirmed', 'rejected', 'cancelled'])(
     'of the known content changes nothing in state %s',
     (state) => expect(take([entryIn(state, { told_at: AT })], { content_hash: 'one' })).toBeUndefined(),

@@ -34,7 +34,7 @@ export async function plansByDeadline(engine: Engine, { deadline, timezone, now 
     /** How many plans of tomorrow are confirmed, and how many are neither confirmed nor cancelled. */
     confirmed: tomorrow.filter((state) => state === 'confirmed').length,
     open: tomorrow.filter((state) => state !== 'confirmed' && state !== 'cancelled').length,
-    /** By code. A plan that the ERP offers on the day of its start had no deadline to keep. */
+    /** By code. A plan that the ERP first offers for a day on that day had no deadline to keep. */
     missed: open.filter((plan) => {
       const day = localDay(plan.period_start, timezone);
       return day <= due && localDay(plan.created_at, timezone) < day;

@@ -33,7 +33,8 @@ export interface OfferRules {
   at: string;
   /** How long after a rejection by HTTP status the service may still show the item. */
   settleMs: number;
-  dayOf(instant: string): string;
+  /** The local day; empty without an instant. */
+  dayOf(instant: string | null): string;
 }
 
 const INVALID = 'It is invalid and was not sent';
@@ -48,6 +49,15 @@ const NOTIFY_AGAIN_MS = 3_600_000;
 
 /** The entry after the offer; undefined if nothing changes. `uses` are all entries of the code, in order. */
 export function takeOffer(uses: readonly OutboxEntry[], offer: Offer, rules: OfferRules): OutboxEntry | undefined {
+  const then = entryAfter(uses, offer, rules);
+  const before = uses.find(({ code_use }) => code_use === then?.code_use);
+  if (then === undefined || before === undefined || before.remote_id !== null) return then;
+  if (rules.dayOf(before.period_start) === rules.dayOf(then.period_start)) return then;
+  // On another day it is another plan: before this offer it had no deadline to keep for that day.
+  return { ...then, created_at: rules.at, confirmed_at: null };
+}
+
+function entryAfter(uses: readonly OutboxEntry[], offer: Offer, rules: OfferRules): OutboxEntry | undefined {
   const { known, conflict } = entryFor(uses, offer, rules);
   const isRepeated = known?.content_hash === offer.content_hash;
   const isReused = known?.attention === 'code_reused';

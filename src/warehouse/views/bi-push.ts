@@ -21,7 +21,7 @@ export const biPush = view({
     message: text('The state in plain words.', 'entry.message'),
     remote_id: integer('Identifier at the service, such as bi_route_plan.plan_id.', 'entry.remote_id'),
     remote_status: text('Status at the service at the last read-back.', 'entry.remote_status'),
-    ...atAndLocal('created', 'the ERP first offered the item', 'entry.created_at'),
+    ...atAndLocal('created', 'the ERP first offered the item, a plan for its present day', 'entry.created_at'),
     ...atAndLocal('sent', 'the item was last sent', 'entry.sent_at'),
     ...atAndLocal('confirmed', 'the item was confirmed', 'entry.confirmed_at'),
     ...atAndLocal('told', 'the ERP was notified of this state; null before that', 'entry.told_at'),
