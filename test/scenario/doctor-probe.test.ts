@@ -151,6 +151,7 @@ it('is made every night within the calls of the verification, and a changed answ
   expect(alertConditions(await reasons())).toEqual([
     {
       subject: 'service plan_search',
+      newest: null,
       state: 'changed',
       text: expect.stringMatching(/finds them by: start; it was: overlap \(found 2026-03-13T18:00:00.000Z\)/),
     },
