@@ -34,7 +34,8 @@ function readInstant(option: string, text: string, timezone: string): string {
     if (/^\d{4}-\d\d-\d\d$/.test(text)) return startOfDay(text, timezone);
     // PlainDateTime would ignore a zone and an offset.
     if (text.includes('[')) return isoInstant(Temporal.ZonedDateTime.from(text).epochMilliseconds);
-    if (/[T ].*(?:Z|[+-])/i.test(text)) return isoInstant(Temporal.Instant.from(text).epochMilliseconds);
+    if (/[z+-]/i.test(text.slice('2026-01-31'.length)))
+      return isoInstant(Temporal.Instant.from(text).epochMilliseconds);
     return isoInstant(Temporal.PlainDateTime.from(text).toZonedDateTime(timezone).epochMilliseconds);
   } catch {
     throw usageError(`${option} is not a date or date-time`, 'for example 2026-01-31 or 2026-01-31T18:00');
