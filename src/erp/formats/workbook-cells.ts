@@ -1,5 +1,6 @@
 // Unpacks a workbook and writes what its reader would lose as texts: errors of formulas, formulas without a result, and
 // dates without a time. The reader would give empty cells, and midnight.
+import { DAY_MS } from '../../core/time/durations.ts';
 import { NO_RESULT } from '../rows/cell-values.ts';
 import { Unreadable } from './text-decoding.ts';
 
@@ -65,7 +66,6 @@ const withoutResult = (cell: string, prefix: string, attributes: string, formula
 /** A cell with a whole number, such as that of a day from 1902. Some programs write every number with a fraction. */
 const WHOLE_CELL =
   /<((?:\w{1,9}:)?)c(\s[^<>]*)>(<(?:\w{1,9}:)?f\b(?:[^<>]*\/>|[^<>]*>[^<]*<\/(?:\w{1,9}:)?f>))?<(?:\w{1,9}:)?v>(\d{4,6})(?:\.0+)?<\/(?:\w{1,9}:)?v>/g;
-const DAY_MS = 86_400_000;
 
 const withDays = (xml: string, dayStyles: ReadonlySet<string>, firstDay: number): string =>
   dayStyles.size === 0

@@ -3,7 +3,7 @@
 import { isJsonObject, type Json, type JsonObject, scalarText } from '../../core/glossary.ts';
 import { stableJsonWithoutNulls } from '../../core/text/stable-json.ts';
 import { isStorable } from '../../core/text/storable-text.ts';
-import type { FeedKind } from '../feed-kinds.ts';
+import { FEED_KINDS, type FeedKind } from '../feed-kinds.ts';
 import type { ErpItem, FileItem, ReadError } from '../source.ts';
 import { canonicalData, canonicalOptions } from './canonical-form.ts';
 import { UNSTORABLE } from './field-schemas.ts';
@@ -69,6 +69,15 @@ export function itemOf(given: JsonObject, origin: string, context: ItemContext):
   return { item: { ...item, ...(Object.keys(own).length > 0 && { options: own }) } };
 }
 
+/** The fields of a kind that may stand beside `data`. */
+const BESIDE_DATA = new Map(
+  FEED_KINDS.map((kind) => {
+    const { types, objects, lists } = DATA_FIELDS[kind];
+    const names = Object.keys({ ...types, ...objects, ...lists });
+    return [kind, new Set([...names, ...CODE_FIELDS[kind], ...(kind === 'route_plans' ? ['options'] : [])])];
+  }),
+);
+
 const GIVEN_TWICE = 'is given twice, inside and beside `data`, with different values';
 
 /** The fields in `data` and those of the kind beside it, and one of them that has two values. */
@@ -77,12 +86,9 @@ function unwrapped(
   given: JsonObject,
   data: JsonObject,
 ): { fields: JsonObject; twice?: string | undefined } {
-  const { types, objects, lists } = DATA_FIELDS[kind];
-  const names = Object.keys({ ...types, ...objects, ...lists });
-  const known = new Set([...names, ...CODE_FIELDS[kind], ...(kind === 'route_plans' ? ['options'] : [])]);
   const filled = (part: JsonObject) => Object.entries(part).filter(([, value]) => value !== null && value !== '');
   const inner: JsonObject = Object.fromEntries(filled(data));
-  const beside: JsonObject = Object.fromEntries(filled(given).filter(([name]) => known.has(name)));
+  const beside: JsonObject = Object.fromEntries(filled(given).filter(([name]) => BESIDE_DATA.get(kind)?.has(name)));
   const twice = Object.keys(beside).find(
     (name) => name in inner && comparable(inner[name]) !== comparable(beside[name]),
   );
