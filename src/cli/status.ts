@@ -1,6 +1,7 @@
 // roadbook status: health of each job, freshness of each table, outbox and quarantine counts, every daemon.
 import type { Command } from 'commander';
 import type { App } from '../app/app.ts';
+import { firstNames } from '../core/text/first-names.ts';
 import { formatDuration } from '../core/time/durations.ts';
 import { refusalOf } from '../status/health/config-error.ts';
 import { type StatusDocument, type StatusFacts, statusFacts } from '../status/health/status-document.ts';
@@ -47,7 +48,7 @@ function deadlineLine({ deadline }: StatusDocument): string[] {
   const { at, missed, confirmed, open } = deadline;
   if (missed.length === 0)
     return [`Deadline ${at}: of the plans that start tomorrow, ${confirmed} are confirmed and ${open} are open`];
-  const named = missed.slice(0, MAX_NAMED).join(', ') + (missed.length > MAX_NAMED ? ', …' : '');
+  const named = firstNames(missed, MAX_NAMED);
   return [`Deadline ${at}: missed by ${missed.length} ${missed.length === 1 ? 'plan' : 'plans'}: ${named}`];
 }
 

@@ -1,5 +1,6 @@
 // Matches the columns of a flat source to canonical paths. This is done once per header, so that a wrong header gives one
 // issue for each wrong column, not one for each row.
+import { firstNames } from '../../core/text/first-names.ts';
 import { didYouMean } from '../../core/text/near-word.ts';
 import type { FeedKind } from '../feed-kinds.ts';
 import { FLAT_COLUMNS } from '../items/fields.ts';
@@ -65,8 +66,7 @@ const isIn = (names: readonly string[], column: string): boolean =>
 
 const MOST_NAMES = 10;
 
-export const list = (names: readonly string[]): string =>
-  names.slice(0, MOST_NAMES).map(shown).join(', ') + (names.length > MOST_NAMES ? ', …' : '');
+export const list = (names: readonly string[]): string => firstNames(names.map(shown), MOST_NAMES);
 
 function unknownColumn(kind: FeedKind, column: string): string {
   if (column.trim() === '') return 'a column has no name in the header; name it or remove it';

@@ -2,6 +2,7 @@
 // missed until it is confirmed, cancelled or over. The run, the page, the commands and the alerts share one query.
 import { Temporal } from 'temporal-polyfill';
 import { Skippable } from '../../core/errors.ts';
+import { firstNames } from '../../core/text/first-names.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { localDay } from '../../erp/items/moments.ts';
 import type { Engine } from '../../warehouse/engine.ts';
@@ -53,9 +54,8 @@ export async function reportDeadline({ settings, context, engine, report }: Push
   if (deadline === undefined) return;
   const { missed } = await plansByDeadline(engine, { deadline, timezone, now: clock.now() });
   if (missed.length === 0) return;
-  const named = missed.slice(0, MOST_NAMED).map(({ external_code, state }) => `${external_code} (${state})`);
-  const names = named.join(', ') + (missed.length > MOST_NAMED ? ', …' : '');
-  const text = `${missedText(missed.length, deadline)}: ${names}`;
+  const names = missed.map(({ external_code, state }) => `${external_code} (${state})`);
+  const text = `${missedText(missed.length, deadline)}: ${firstNames(names, MOST_NAMED)}`;
   const hint = 'See why: npx roadbook outbox list';
   report(new Skippable(text, { code: 'deadline_missed', hint }), 'deadline missed', { late: missed.length });
 }

@@ -3,6 +3,7 @@
 // keeps each while a person can still mend it, because the next run may find nothing new.
 
 import { Skippable } from '../../core/errors.ts';
+import { firstNames } from '../../core/text/first-names.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { DAY_MS } from '../../core/time/durations.ts';
 import { FEED_KINDS } from '../../erp/feed-kinds.ts';
@@ -66,10 +67,11 @@ export async function pushIssues(engine: Engine, nowMs: number) {
 
 const MOST_NAMED = 5;
 
-const namesOf = (entries: readonly { external_code: string }[]): string => {
-  const codes = entries.map(({ external_code }) => external_code);
-  return [...codes.slice(0, MOST_NAMED), ...(codes.length > MOST_NAMED ? ['…'] : [])].join(', ');
-};
+const namesOf = (entries: readonly { external_code: string }[]): string =>
+  firstNames(
+    entries.map(({ external_code }) => external_code),
+    MOST_NAMED,
+  );
 
 export interface UnreadFact {
   name: string;

@@ -1,6 +1,7 @@
 // Returns the outcome of each stop of a confirmed plan to the ERP, once for each change. The ERP is notified before the
 // notification is stored, so after a crash it is notified twice rather than never.
 import { asRoadbookError, type RoadbookError, Skippable } from '../../core/errors.ts';
+import { firstNames } from '../../core/text/first-names.ts';
 import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { pushReturn, runningPlans } from '../../warehouse/outbox/returns.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
@@ -74,9 +75,11 @@ async function store({ context, engine, now }: PushRun, changes: readonly Change
 
 async function reportUncoded(push: PushRun, uncoded: readonly Change[]): Promise<void> {
   const stops = uncoded.reduce((sum, { row }) => sum + Number(row.status), 0);
-  const plans = uncoded.slice(0, MOST_NAMED).map(({ row }) => row.plan_external_code);
-  const named = plans.join(', ') + (uncoded.length > MOST_NAMED ? ', …' : '');
-  const text = `${stops} stops have no external_code, so their outcome cannot be returned; plans: ${named}`;
+  const plans = firstNames(
+    uncoded.map(({ row }) => row.plan_external_code),
+    MOST_NAMED,
+  );
+  const text = `${stops} stops have no external_code, so their outcome cannot be returned; plans: ${plans}`;
   const hint = 'Give every stop an external_code in the ERP; the outcomes of all other stops are returned.';
   const failure = new Skippable(text, { code: 'stops_without_code', hint });
   push.report(failure, 'stops cannot be returned', { stops, plans: uncoded.length });
