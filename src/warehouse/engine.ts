@@ -97,8 +97,11 @@ export interface WriteOptions {
   tables?: readonly string[];
 }
 
+/** The values of a row in the order of its columns. */
+export type Values = readonly unknown[];
+
 /** Yields the rows of a statement in batches; `?` marks a binding. */
-export type Scan = (statement: string, bindings?: readonly Scalar[]) => AsyncIterable<Record<string, unknown>[]>;
+export type Scan = (statement: string, bindings?: readonly Scalar[]) => AsyncIterable<Values[]>;
 
 /** How an engine creates the declared schema. src/warehouse/schema/converge.ts sets the order of the steps. */
 export interface Ddl {

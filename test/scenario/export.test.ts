@@ -130,6 +130,22 @@ describe('an export', () => {
     expect(inFiles).toEqual(inTable);
   });
 
+  it('stores the bounds of days and times, so that a reader skips what lies outside of them', async () => {
+    const rig = await filledRig();
+    const { folder, run } = exporting(rig, { what: exportables.filter(({ name }) => name === 'event') });
+    await run();
+    const bounds =
+      await ask(`select path_in_schema as name, min(stats_min_value)[:19] as first, max(stats_max_value)[:19] as last
+      from parquet_metadata('${folder}/event/*/*.parquet') where name in ('_day', 'begin_date') group by name order by name`);
+    const [stored] = await rig.rows(`select min(_day) as first_day, max(_day) as last_day,
+      min(begin_date) as first, max(begin_date) as last from event`);
+    const seconds = (instant: unknown): string => String(instant).slice(0, 19).replace('T', ' ');
+    expect(bounds).toEqual([
+      { name: '_day', first: stored?.first_day, last: stored?.last_day },
+      { name: 'begin_date', first: seconds(stored?.first), last: seconds(stored?.last) },
+    ]);
+  });
+
   it('writes a file without rows for an empty table, so that a glob finds its columns', async () => {
     const rig = await openRig(START, { vehicles: 6 });
     await fillLocalTime(rig.engine, 'America/Sao_Paulo', rig.clock.now());

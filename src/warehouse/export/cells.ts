@@ -1,7 +1,8 @@
 // Converts a value of the warehouse for export files, the same for every engine.
 import type { ViewColumnType } from '../schema/view.ts';
 
-export type Cell = string | number | bigint | boolean | Date | null;
+/** Dates and times are milliseconds since 1970. */
+export type Cell = string | number | bigint | boolean | null;
 
 export function cell(type: ViewColumnType, value: unknown): Cell {
   if (value === null || value === undefined) return null;
@@ -14,17 +15,17 @@ export function cell(type: ViewColumnType, value: unknown): Cell {
       return value === true || Number(value) === 1;
     case 'instant':
     case 'date':
-      return moment(value as string);
+      return milliseconds(value as string);
     case 'local':
       // Parsed as if it were UTC: local time is stored without a zone.
-      return moment(`${value}Z`);
+      return milliseconds(`${value}Z`);
     default:
       return typeof value === 'string' ? value : JSON.stringify(value);
   }
 }
 
 /** Null for a text that is not a valid date. */
-function moment(value: string): Date | null {
-  const found = new Date(value);
-  return Number.isNaN(found.getTime()) ? null : found;
+function milliseconds(value: string): number | null {
+  const found = Date.parse(value);
+  return Number.isNaN(found) ? null : found;
 }

@@ -16,7 +16,7 @@ export const csv: FileFormat = {
     await put(BYTE_ORDER_MARK + stringify([columns.map(({ name }) => name)]));
     return {
       write: (rows) => {
-        const lines = rows.map((row) => columns.map(({ name, type }) => csvValue(type, cell(type, row[name]))));
+        const lines = rows.map((row) => columns.map(({ type }, index) => csvValue(type, cell(type, row[index]))));
         return put(stringify(lines, { escape_formulas: true, quoted_empty: false, quoted_string: false, cast }));
       },
       finish: () => file.close(),
@@ -30,8 +30,8 @@ const cast = {
 };
 
 const csvValue = (type: ViewColumnType, value: Cell): Cell => {
-  if (!(value instanceof Date)) return value;
-  const text = value.toISOString();
+  if (value === null || !['instant', 'local', 'date'].includes(type)) return value;
+  const text = new Date(Number(value)).toISOString();
   if (type === 'date') return text.slice(0, 10);
   return type === 'local' ? text.slice(0, 19).replace('T', ' ') : text;
 };

@@ -1,7 +1,8 @@
 // Parquet with the declared types: instants in UTC to the millisecond, days as dates.
-import { type ColumnSource, fileWriter, ParquetWriter } from 'hyparquet-writer';
+import { fileWriter, ParquetWriter } from 'hyparquet-writer';
+import { DAY_MS } from '../../core/time/durations.ts';
 import type { ViewColumnType } from '../schema/view.ts';
-import { cell } from './cells.ts';
+import { type Cell, cell } from './cells.ts';
 import type { ExportColumn } from './exportable.ts';
 import type { FileFormat } from './table-file.ts';
 
@@ -25,16 +26,21 @@ export const parquet: FileFormat = {
   extension: 'parquet',
   async open(path, columns) {
     const writer = new ParquetWriter({ writer: fileWriter(path), schema: schemaOf(columns) });
-    let buffered: Record<string, unknown>[] = [];
+    let group = columns.map(({ name }) => ({ name, data: [] as Cell[] }));
+    let rowGroupSize = 0;
     const writeGroup = async (): Promise<void> => {
-      if (buffered.length === 0) return;
-      await writer.write({ columnData: columnsOf(buffered, columns), rowGroupSize: buffered.length });
-      buffered = [];
+      if (rowGroupSize === 0) return;
+      await writer.write({ columnData: group, rowGroupSize });
+      group = columns.map(({ name }) => ({ name, data: [] }));
+      rowGroupSize = 0;
     };
     return {
       async write(rows) {
-        buffered.push(...rows);
-        if (buffered.length >= GROUP_ROWS) await writeGroup();
+        for (const [index, { type }] of columns.entries()) {
+          for (const row of rows) group[index]?.data.push(storedCell(type, row[index]));
+        }
+        rowGroupSize += rows.length;
+        if (rowGroupSize >= GROUP_ROWS) await writeGroup();
       },
       async finish() {
         await writeGroup();
@@ -44,10 +50,14 @@ export const parquet: FileFormat = {
   },
 };
 
+/** Days as their number, other times as exact integers: only with these does a file have the bounds by which readers skip groups. */
+function storedCell(type: ViewColumnType, value: unknown): Cell {
+  const found = cell(type, value);
+  if (typeof found !== 'number' || type === 'real') return found;
+  return type === 'date' ? Math.floor(found / DAY_MS) : BigInt(found);
+}
+
 const schemaOf = (columns: readonly ExportColumn[]): SchemaElement[] => [
   { name: 'root', num_children: columns.length },
   ...columns.map(({ name, type }): SchemaElement => ({ name, repetition_type: 'OPTIONAL', ...STORED_AS[type] })),
 ];
-
-const columnsOf = (rows: readonly Record<string, unknown>[], columns: readonly ExportColumn[]): ColumnSource[] =>
-  columns.map(({ name, type }) => ({ name, data: rows.map((row) => cell(type, row[name])) }));

@@ -1,7 +1,7 @@
 // The parts of a table: a single one, or one per local month and one for rows without a day. The state of a part is equal
 // in two exports only if its rows are.
 import { createHash } from 'node:crypto';
-import type { Scalar, Scan } from '../engine.ts';
+import type { Scan } from '../engine.ts';
 import { lookups } from '../schema/lookups.ts';
 import { quote } from '../schema/table.ts';
 import type { Exportable } from './exportable.ts';
@@ -50,7 +50,7 @@ export async function sharedState(scan: Scan) {
 async function digest(scan: Scan, statements: readonly string[]): Promise<string> {
   const hash = createHash('sha256');
   for (const statement of statements) {
-    for await (const rows of scan(statement)) for (const row of rows) hash.update(`${Object.values(row).join('\t')}\n`);
+    for await (const rows of scan(statement)) for (const row of rows) hash.update(`${row.join('\t')}\n`);
   }
   return hash.digest('hex').slice(0, 16);
 }
@@ -94,7 +94,11 @@ async function sourcesOf(scan: Scan, { month, sources }: Exportable): Promise<So
   const statement = `select ${month === null ? "'all'" : 'substr(cast(day as text), 1, 7)'} as part, source,
       sum(n) as n, max(changed_at) as latest
     from (${numbered.join(' union all ')}) as counted where n > 0 group by 1, 2 order by 1, 2`;
-  return (await all(scan, statement)) as unknown as SourceState[];
+  const found: SourceState[] = [];
+  for await (const rows of scan(statement)) {
+    for (const [part, source, n, latest] of rows) found.push({ part, source, n, latest } as SourceState);
+  }
+  return found;
 }
 
 function rowsOf({ name, month, parent }: Exportable, part: string | null): Pick<Part, 'name' | 'where' | 'bindings'> {
@@ -120,9 +124,3 @@ export const shiftMonth = (month: string, months: number): string => {
   const [year = 0, number = 0] = month.split('-').map(Number);
   return new Date(Date.UTC(year, number - 1 + months)).toISOString().slice(0, 7);
 };
-
-async function all(scan: Scan, statement: string, bindings: readonly Scalar[] = []) {
-  const rows: Record<string, unknown>[] = [];
-  for await (const batch of scan(statement, bindings)) rows.push(...batch);
-  return rows;
-}

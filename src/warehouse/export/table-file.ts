@@ -1,4 +1,5 @@
 // The interface of a file format. A file is written in batches, to a path that the caller renames once it is complete.
+import type { Values } from '../engine.ts';
 import type { ExportColumn } from './exportable.ts';
 
 export interface FileFormat {
@@ -6,5 +7,5 @@ export interface FileFormat {
   open(
     path: string,
     columns: readonly ExportColumn[],
-  ): Promise<{ write(rows: readonly Record<string, unknown>[]): Promise<void>; finish(): Promise<void> }>;
+  ): Promise<{ write(rows: readonly Values[]): Promise<void>; finish(): Promise<void> }>;
 }

@@ -1,6 +1,6 @@
 // Reads one committed state of a PostgreSQL database in batches through a cursor, for exports larger than memory.
 import type { Knex } from 'knex';
-import type { Scalar, Scan } from '../../engine.ts';
+import type { Scalar, Scan, Values } from '../../engine.ts';
 import type { PgConnection } from './driver.ts';
 
 const BATCH_ROWS = 2_000;
@@ -13,11 +13,11 @@ export const postgresSnapshot = <T>(reader: Knex, work: (scan: Scan) => Promise<
 
 async function* batches(sql: Knex, statement: string, bindings: readonly Scalar[]) {
   const connection = (await sql.client.acquireConnection()) as PgConnection;
-  const rows = sql.raw(statement, [...bindings]).stream({ batchSize: BATCH_ROWS });
+  const rows = sql.raw(statement, [...bindings]).stream({ batchSize: BATCH_ROWS, rowMode: 'array' });
   // On a connection that has ended, the cursor would wait forever for the answer to its close.
   const end = () => rows.destroy(new Error('Connection terminated'));
   connection.on('end', end);
-  let batch: Record<string, unknown>[] = [];
+  let batch: Values[] = [];
   try {
     for await (const row of rows) {
       batch.push(row);

@@ -2,15 +2,14 @@
 // a batch. It exits when its parent disconnects.
 //   node snapshot-reader.ts <file> <lock timeout in ms>
 import { DatabaseSync } from 'node:sqlite';
+import type { Values } from '../../engine.ts';
 import type { Answer, Question } from './snapshot.ts';
 
 const BATCH_ROWS = 2_000;
 
-type Rows = Iterator<Record<string, unknown>>;
-
 const [file = '', lockMs] = process.argv.slice(2);
 let database: DatabaseSync | undefined;
-let rows: Rows = [].values();
+let rows: Iterator<Values> = [].values();
 
 function opened(): DatabaseSync {
   if (database !== undefined) return database;
@@ -23,9 +22,10 @@ function batchOf(question: Question): Answer {
   if ('statement' in question) {
     const prepared = opened().prepare(question.statement);
     prepared.setReadBigInts(true);
-    rows = prepared.iterate(...(question.bindings as (string | number | null)[])) as Rows;
+    prepared.setReturnArrays(true);
+    rows = prepared.iterate(...(question.bindings as (string | number | null)[])) as unknown as Iterator<Values>;
   }
-  const batch = [];
+  const batch: Values[] = [];
   while (batch.length < BATCH_ROWS) {
     const { value, done } = rows.next();
     if (done === true) return { rows: batch, isLast: true };

@@ -5,7 +5,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { Retriable } from '../../../core/errors.ts';
-import type { Scalar, Scan } from '../../engine.ts';
+import type { Scalar, Scan, Values } from '../../engine.ts';
 
 const READER = resolve(import.meta.dirname, 'snapshot-reader.ts');
 
@@ -13,7 +13,7 @@ const READER = resolve(import.meta.dirname, 'snapshot-reader.ts');
 export type Question = { statement: string; bindings: readonly Scalar[] } | { isNext: true };
 
 export type Answer =
-  | { rows: Record<string, unknown>[]; isLast: boolean }
+  | { rows: Values[]; isLast: boolean }
   /** SQLite's numeric result code. */
   | { errcode: number; words: string };
 
@@ -46,17 +46,28 @@ function startReader(args: string[]): ChildProcess {
 const awaitEvent = (reader: ChildProcess, event: string, signal?: AbortSignal): Promise<unknown[] | undefined> =>
   once(reader, event, { signal }).catch(() => undefined);
 
-/** Not a race against a promise of the exit: such a promise would hold every batch until the export ends. */
+/** The reader prepares the next batch while the caller works on this one. */
 async function* batches(reader: ChildProcess, ended: AbortSignal, first: Question) {
-  for (let question = first; ; question = { isNext: true }) {
-    const answered = awaitEvent(reader, 'message', ended);
-    reader.send(question);
-    const answer = (await answered)?.[0] as Answer | undefined;
-    if (answer === undefined) throw readerLost();
-    if ('errcode' in answer) throw driverError(answer);
-    if (answer.rows.length > 0) yield answer.rows;
-    if (answer.isLast) return;
+  let next: Promise<Answer | undefined> | undefined = ask(reader, ended, first);
+  try {
+    while (next !== undefined) {
+      const answer: Answer | undefined = await next;
+      if (answer === undefined) throw readerLost();
+      if ('errcode' in answer) throw driverError(answer);
+      next = answer.isLast ? undefined : ask(reader, ended, { isNext: true });
+      if (answer.rows.length > 0) yield answer.rows;
+    }
+  } finally {
+    // The next statement must not take this answer for its own.
+    await next;
   }
+}
+
+/** Not a race against a promise of the exit: such a promise would hold every batch until the export ends. */
+async function ask(reader: ChildProcess, ended: AbortSignal, question: Question): Promise<Answer | undefined> {
+  const answered = awaitEvent(reader, 'message', ended);
+  reader.send(question);
+  return (await answered)?.[0] as Answer | undefined;
 }
 
 /** Names of SQLite's primary result codes that have their own message, as the engine's driver spells them. */
