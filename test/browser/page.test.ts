@@ -708,6 +708,8 @@ describe.skipIf(chromiumPath === undefined)('the page after a rejected plan and 
     await inPortuguese.page.getByText(message).first().waitFor();
 
     // After midnight R-2 is no plan of tomorrow, and not confirmed.
+    // An open page would be sent its updates of every second.
+    for (const { page: view } of [opened, inPortuguese]) await view.goto('about:blank');
     await place.rig.clock.advance(13 * 3_600_000);
     for (const [{ page: view }, label, words] of [
       [opened, 'Deadline', /1 plan missed the deadline: R-2\s+Every plan for tomorrow/],

@@ -19,7 +19,8 @@ async function pushed(...plans: Record<string, unknown>[]): Promise<PushPlace> {
 }
 
 async function pushedTo(options: PlaceOptions, ...plans: Record<string, unknown>[]): Promise<PushPlace> {
-  const place = await makePushPlace(options);
+  // A pull of plans reads those of the whole fleet.
+  const place = await makePushPlace({ sandbox: { vehicles: 2 }, ...options });
   place.drop('route_plans', 'a.json', plans.length > 0 ? plans : plan('P1'));
   await place.run('push-route-plans');
   return place;
