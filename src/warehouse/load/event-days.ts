@@ -83,7 +83,8 @@ export async function writeEventDays(sql: Knex, dialect: Dialect, days: EventDay
   const cells = `day between ? and ?${some === undefined ? '' : ` and vehicle_id in (${marks})`}`;
   await sql.raw(`delete from event_day where ${cells}`, [first, last, ...ids]);
   // The bounds of begin_date find the rows of some vehicles by their index; `_day` decides.
-  const none = some?.includes(null) ? ' or vehicle_id is null' : '';
+  // Events without a vehicle are counted under 0.
+  const none = ids.includes(0) ? ' or vehicle_id is null' : '';
   const begin = 'coalesce((select begin_at from local_day where day = ?), ?)';
   const end = 'coalesce((select end_at from local_day where day = ?), ?)';
   const byVehicle = `(vehicle_id in (${marks})${none}) and begin_date >= ${begin} and begin_date < ${end} and _day`;
@@ -93,6 +94,9 @@ export async function writeEventDays(sql: Knex, dialect: Dialect, days: EventDay
   const rows = `${some === undefined ? '_day' : byVehicle} between ? and ?`;
   await sql.raw(figuresStatement(dialect, rows), [...bounds, first, last]);
 }
+
+/** A service that sends the largest integer for "unknown" would make the sum too large to store. */
+const PLAUSIBLE_DISTANCE = 'case when distance between -1000000000 and 1000000000 then distance end';
 
 /** Writes the figures of the events that meet the condition. */
 export const figuresStatement = (
@@ -104,6 +108,6 @@ export const figuresStatement = (
   return `
     insert into event_day (day, vehicle_id, event_category, events, duration_seconds, distance_metres, stored_events, changed_at)
     select _day, coalesce(vehicle_id, 0), event_category, ${present('1')},
-      ${present(secondsBetween('begin_date', 'end_date'))}, ${present('distance')}, count(*), ${changedAt}
+      ${present(secondsBetween('begin_date', 'end_date'))}, ${present(PLAUSIBLE_DISTANCE)}, count(*), ${changedAt}
     from event where ${condition} group by _day, coalesce(vehicle_id, 0), event_category`;
 };

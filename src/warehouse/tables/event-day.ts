@@ -17,7 +17,10 @@ export const eventDay = controlTable({
       'Seconds that these events lasted in total; events that have not ended count as 0.',
       needed,
     ),
-    distance_metres: integer('Metres travelled during these events.', needed),
+    distance_metres: integer(
+      'Metres travelled during these events; a distance of more than a million kilometres counts as 0.',
+      needed,
+    ),
     stored_events: integer('Number of rows in event, including those that the service no longer returns.', needed),
     changed_at: instant('When one of these rows last changed.', needed),
   },

@@ -24,7 +24,10 @@ export const biEventDay = view({
       'Seconds that the events lasted in total; an event that lasts counts once it has ended.',
       'cell.duration_seconds',
     ),
-    distance_metres: integer('Metres travelled during the events.', 'cell.distance_metres'),
+    distance_metres: integer(
+      'Metres travelled during the events; a distance of more than a million kilometres counts as 0.',
+      'cell.distance_metres',
+    ),
   },
   from: `
 from event_day as cell
