@@ -1,6 +1,6 @@
 // Fills the tables that views use for the configured time zone: its UTC offsets and its days, and the local day of every
-// stored row. They are written when the zone, its rules or the year have changed, in one transaction, so that a reader never
-// sees a partial state.
+// stored row. The tables are written when the zone, its rules or the year have changed, the days of rows when the offsets have,
+// in one transaction, so that a reader never sees a partial state.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Knex } from 'knex';
@@ -29,10 +29,21 @@ const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Satur
 export async function fillLocalTime(engine: Engine, zone: string, nowMs: number): Promise<void> {
   const { year } = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(zone);
   const wanted = { zone, rules: process.versions.tz, year };
-  const isKnown = isDeepStrictEqual(await readFact(engine, LOCAL_TIME), wanted);
-  const undated = isKnown ? await tablesWithoutDays(engine) : datedTables;
+  const known = await readFact<LocalTime>(engine, LOCAL_TIME);
+  const isKnown = isDeepStrictEqual(known, wanted);
+  const hasDays = isKnown || (known !== undefined && (await hasSameOffsets(engine, known, wanted)));
+  const undated = hasDays ? await tablesWithoutDays(engine) : datedTables;
   if (!isKnown || undated.length > 0) await fill(engine, undated, wanted, nowMs);
   await engine.useStoredDays();
+}
+
+/** Whether the stored offsets are the same, as far as both lists go. To give every row its day again would take long. */
+async function hasSameOffsets(engine: Engine, known: LocalTime, wanted: LocalTime): Promise<boolean> {
+  const stored: Offset[] = await engine.read((sql) => sql('time_zone_offset').orderBy('from_at'));
+  const end = `${Math.min(known.year, wanted.year) + OFFSET_YEARS_AHEAD}-12-31`;
+  const compared = (list: readonly Offset[]) =>
+    list.filter(({ from_at }) => from_at < end).map(({ from_at, offset_seconds }) => [from_at, offset_seconds]);
+  return isDeepStrictEqual(compared(stored), compared(offsetsOf(wanted.zone, wanted.year)));
 }
 
 async function fill(engine: Engine, undated: readonly Table[], wanted: LocalTime, nowMs: number): Promise<void> {
