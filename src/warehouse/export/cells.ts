@@ -18,7 +18,7 @@ export function cell(type: ViewColumnType, value: unknown): Cell {
       return milliseconds(value as string);
     case 'local':
       // Parsed as if it were UTC: local time is stored without a zone.
-      return milliseconds(`${value}Z`);
+      return milliseconds(`${String(value).replace(' ', 'T')}Z`);
     default:
       return typeof value === 'string' ? value : JSON.stringify(value);
   }

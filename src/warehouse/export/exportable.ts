@@ -120,7 +120,7 @@ const VIEW_SOURCES: Readonly<Record<string, readonly string[]>> = {
       grouped(
         'checklist._day',
         `${changed}._changed_at`,
-        `checklist_answer as answer join checklist on checklist.id = answer.checklist_id ${join}`,
+        `checklist_answer as answer left join checklist on checklist.id = answer.checklist_id ${join}`,
       ),
     ),
   ],
