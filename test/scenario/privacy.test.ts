@@ -240,6 +240,32 @@ describe('personal values', () => {
     });
   });
 
+  it('are not stored by a process that still runs with earlier policies', async () => {
+    const rig = await rigWith({});
+    await enforce(rig, DEFAULTS);
+    const { status, error } = await rig.run('pull-drivers');
+    expect([status, error?.code]).toEqual(['failed', 'privacy_policies_differ']);
+    expect(await rig.rows('select count(*) as n from driver')).toEqual([{ n: 0 }]);
+    expect(found(rig)).toEqual([]);
+  });
+
+  it('in a key are hashed again after a time without that policy', async () => {
+    const policies: Record<string, Policy> = { 'daily_summary.title': 'hash' };
+    const rig = await openRig(START, {}, { dependencies: { privacy: createPrivacy(policies, SECRET) } });
+    const pull = () => rig.run('pull-daily-summaries', { since: '2d' });
+    const days = () =>
+      rig.rows(`select subject, title, day from daily_summary where _missing_since is null order by 1, 2, 3`);
+    await pull();
+    const hashed = await days();
+    await enforce(rig, {});
+    Object.assign(rig.dependencies, { privacy: createPrivacy({}, SECRET) });
+    await pull();
+    expect(await days()).not.toEqual(hashed);
+    await enforce(rig, policies);
+    expect(await days()).toEqual(hashed);
+    expect(await rig.rows(`select count(*) as n from daily_summary`)).toEqual([{ n: hashed.length }]);
+  });
+
   it('match the driver of a daily summary by a hashed name', async () => {
     const rig = await openRig(
       START,

@@ -8,6 +8,7 @@ import { quarantine, quarantineRows, release } from '../../warehouse/control/qua
 import type { LoadMetadata, Transaction } from '../../warehouse/engine.ts';
 import { StaleRead } from '../../warehouse/load/stale-read.ts';
 import { justMarked, markVanished } from '../../warehouse/load/vanished.ts';
+import { rejectOtherPolicies } from '../../warehouse/privacy/rewrite.ts';
 import type { Comparison, RunContext } from '../job.ts';
 import type { Slice } from '../slice.ts';
 import { createSource } from './calls.ts';
@@ -114,6 +115,7 @@ function storing(result: SliceResult, batches: readonly Batch[], { context, slic
     dependencies.redactor,
   );
   return async (tx: Transaction): Promise<RunCounts> => {
+    await rejectOtherPolicies(tx, dependencies.privacy);
     // Take the time inside the transaction: rows that others stored while this one waited must not count as newer.
     const metadata = { runId, at: isoInstant(dependencies.clock.now()), readAt };
     const filled = await filledRanges(tx, result.fullRefresh ?? []);

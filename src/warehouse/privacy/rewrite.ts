@@ -4,19 +4,23 @@ import type { Knex } from 'knex';
 import { Fatal } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/glossary.ts';
 import type { Log } from '../../core/log.ts';
-import type { Policy } from '../../core/privacy-policy.ts';
 import { stableJson } from '../../core/text/stable-json.ts';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
-import { factMemory } from '../control/learned-facts.ts';
+import { factIn, factMemory } from '../control/learned-facts.ts';
 import { hasNumericKey } from '../control/quarantine.ts';
-import type { Engine, Row, Scalar } from '../engine.ts';
+import type { Engine, Row, Scalar, Transaction } from '../engine.ts';
 import { ALL_DAYS, hasDayFigures, writeEventDays } from '../load/event-days.ts';
 import { baseTables } from '../schema/catalog.ts';
 import { recordColumns, type Table } from '../schema/table.ts';
 import { isDocument, type Privacy, type PrivacyFilter, personalColumns } from './privacy.ts';
 
+type Policies = Privacy['policies'];
+
 interface PrivacyFacts {
-  policies: Record<string, Policy>;
+  /** Those of all stored rows. */
+  policies: Policies;
+  /** Those to which a process is rewriting the stored rows. */
+  next?: Policies;
   fingerprint: string;
   /** Overwritten values may still be in the files: a rewrite was interrupted, or a reader kept them alive. */
   isUnclean?: boolean;
@@ -29,21 +33,39 @@ const RULE = 2;
 
 const PAGE = 1_000;
 
+const FACT = 'privacy';
+
+const changedPolicies = (before: Policies, now: Policies): string[] =>
+  Object.keys({ ...before, ...now }).filter((column) => (now[column] ?? 'keep') !== (before[column] ?? 'keep'));
+
+/** Part of each load: a process that still runs with earlier policies must store nothing after the rewrite. */
+export async function rejectOtherPolicies({ sql }: Transaction, { policies }: Privacy): Promise<void> {
+  const fact = await factIn<PrivacyFacts>(sql, FACT);
+  if (fact === undefined || changedPolicies(fact.next ?? fact.policies, policies).length === 0) return;
+  throw new Fatal('Another process stores personal values by other privacy policies than this one', {
+    code: 'privacy_policies_differ',
+    hint: 'Restart this daemon, so that it uses the policies of the configuration; all daemons need the same.',
+  });
+}
+
 export async function enforcePrivacy(
   engine: Engine,
   privacy: Privacy,
   { clock, log }: { clock: Clock; log: Log },
 ): Promise<void> {
-  const memory = factMemory<PrivacyFacts>(engine, 'privacy');
+  const memory = factMemory<PrivacyFacts>(engine, FACT);
   const { policies, fingerprint } = privacy;
   const before = await memory.read();
   if (before !== undefined && before.fingerprint !== fingerprint) throw otherSecret();
   const known = before?.policies ?? {};
-  const changed = Object.keys(policies).filter((column) => policies[column] !== (known[column] ?? 'keep'));
+  const changed = changedPolicies(known, policies);
   const isNewRule = before?.rule !== RULE;
   if (before !== undefined && changed.length === 0 && !isNewRule && before.isUnclean !== true) return;
   // Stored before the first row changes, so that after a crash the next start knows that old values may remain.
-  await memory.write({ policies: known, fingerprint, isUnclean: true, rule: before?.rule }, clock.now());
+  await memory.write(
+    { policies: known, next: policies, fingerprint, isUnclean: true, rule: before?.rule },
+    clock.now(),
+  );
   const hidesDocuments = Object.entries(policies).some(([column, policy]) => isDocument(column) && policy !== 'keep');
   const isAboutDocuments = changed.some(isDocument) || (isNewRule && hidesDocuments);
   const rows = await rewriteTables(engine, privacy, { changed, isAboutDocuments }, clock);
@@ -117,11 +139,14 @@ async function rewriteRows(
       await engine.write(
         async ({ sql }) => {
           for (const row of (await readRows(sql, after, keyOf(last))).filter(differs)) {
-            const key = Object.fromEntries(table.key.map((name, index) => [name, keyOf(row)[index]]));
-            await sql(table.name)
-              .where(key)
-              .update({ ...rewritten(row), _changed_at: at, _run_id: 'privacy' });
+            const key = Object.fromEntries(table.key.map((name, index) => [name, keyOf(row)[index] ?? null]));
+            const change = rewritten(row);
             changed++;
+            if (await isStoredAlready(sql, table, key, change)) await sql(table.name).where(key).delete();
+            else
+              await sql(table.name)
+                .where(key)
+                .update({ ...change, _changed_at: at, _run_id: 'privacy' });
           }
         },
         { isLong: true },
@@ -129,6 +154,26 @@ async function rewriteRows(
     }
     after = keyOf(last);
   }
+}
+
+/**
+ * The new key of the row may be that of a row from a time in which this policy applied before. Of the two, the one that the
+ * service still returns stays. Deletes the other row if this one stays.
+ */
+async function isStoredAlready(
+  sql: Knex,
+  table: Table,
+  key: Record<string, Scalar>,
+  change: Record<string, Scalar | undefined>,
+): Promise<boolean> {
+  if (!table.key.some((name) => name in change)) return false;
+  const other = Object.fromEntries(table.key.map((name) => [name, name in change ? change[name] : key[name]]));
+  await sql(table.name).where(other).whereNotNull('_missing_since').delete();
+  return (
+    (await sql(table.name)
+      .where(other)
+      .first(table.key[0] ?? '')) !== undefined
+  );
 }
 
 /** An engine may format JSON with other whitespace. */

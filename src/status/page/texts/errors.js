@@ -78,6 +78,10 @@ export const ptErrors = {
   login_unavailable: ['O serviço não atende o login agora.', `Confira service.base_url. ${PASSING}`],
   no_period: ['Há itens a enviar sem período.', 'Corrija as datas no ERP, ou cancele o item.'],
   not_found: ['O serviço não encontrou o registro.', 'Ele foi apagado, ou falta uma parte em service.base_url.'],
+  privacy_policies_differ: [
+    'Outro processo grava dados pessoais por outra política de privacidade.',
+    'Reinicie este processo; todos precisam da mesma configuração.',
+  ],
   privacy_secret_differs: [
     'O segredo de privacidade difere entre as máquinas.',
     'Use o mesmo privacy.secret em todas.',
