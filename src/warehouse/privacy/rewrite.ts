@@ -183,20 +183,28 @@ const isSame = (name: string, a: Scalar | undefined, b: Scalar | undefined): boo
 const plainJson = (text: string): string => stableJson(JSON.parse(text));
 
 async function rewriteQuarantine(engine: Engine, table: Table, filter: PrivacyFilter): Promise<number> {
-  return engine.write(async ({ sql }) => {
-    const kept = await sql('sync_quarantine').where({ table_name: table.name }).select('id', 'payload', 'record_key');
-    let changed = 0;
-    for (const { id, payload, record_key } of kept) {
-      const record = filter.record(parsed(payload));
-      const stored = JSON.stringify(record);
-      if (stored === JSON.stringify(parsed(payload))) continue;
-      changed++;
-      // A numeric key stays: in the payload it may be masked.
-      const key = record_key === null || hasNumericKey(table) ? record_key : keyText(table, record);
-      await sql('sync_quarantine').where({ id }).update({ payload: stored, record_key: key });
-    }
-    return changed;
-  });
+  let changed = 0;
+  const rewritePage = (after: string): Promise<string | undefined> =>
+    engine.write(async ({ sql }) => {
+      const kept = await sql('sync_quarantine')
+        .where({ table_name: table.name })
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(PAGE)
+        .select('id', 'payload', 'record_key');
+      for (const { id, payload, record_key } of kept) {
+        const record = filter.record(parsed(payload));
+        const stored = JSON.stringify(record);
+        if (stored === JSON.stringify(parsed(payload))) continue;
+        changed++;
+        // A numeric key stays: in the payload it may be masked.
+        const key = record_key === null || hasNumericKey(table) ? record_key : keyText(table, record);
+        await sql('sync_quarantine').where({ id }).update({ payload: stored, record_key: key });
+      }
+      return kept.at(-1)?.id;
+    });
+  for (let last: string | undefined = ''; last !== undefined; ) last = await rewritePage(last);
+  return changed;
 }
 
 /** The key of a record as the quarantine stores it. */
