@@ -239,6 +239,37 @@ describe('pictures', () => {
     expect(attemptsAfter.at(-1)).toBe(5);
     expect(asked.filter((name) => name === 'good').length).toBe(1);
     expect((await imagesOf(rig)).absent).toMatchObject({ attempts: 5, file: null, error: 'not_found' });
+    expect(await rig.rows("select status from sync_run where job = 'pull-checklists' and status <> 'ok'")).toEqual([
+      { status: 'partial' },
+    ]);
+    expect(await rig.rows('select table_name, record_key, reason from sync_quarantine')).toEqual([
+      { table_name: 'image', record_key: 'absent', reason: 'no file after 5 requests: not_found' },
+    ]);
+  });
+
+  it('that the service failed to send for two days are fetched once it is back, at few requests meanwhile', async () => {
+    let answer: OwnAnswer = { status: 500, body: 'oops' };
+    const { rig } = await oneChecklist(['late', 'never'], (name) =>
+      name === 'late' || answer.status === 500 ? answer : { status: 404, body: {} },
+    );
+    for (let round = 0; round < 48; round++) {
+      await rig.run(JOB, { since: '2d' });
+      await rig.clock.advance(HOUR);
+    }
+    const { late, never } = await imagesOf(rig);
+    expect(late).toMatchObject({ error: 'service_failed', file: null });
+    expect(Number(late?.attempts)).toBeGreaterThan(5);
+    expect(Number(late?.attempts)).toBeLessThan(10);
+    expect(never?.attempts).toBe(late?.attempts);
+    expect(rig.logLines.filter((line) => line.includes('pictures not fetched'))).toHaveLength(Number(late?.attempts));
+    answer = { body: png('late').toString('base64') };
+    await rig.clock.advance(DAY);
+    await rig.run(JOB, { since: '2d' });
+    const back = await imagesOf(rig);
+    expect(back.late).toMatchObject({ error: null, bytes: png('late').length });
+    // The first answer about the picture itself.
+    expect(back.never).toMatchObject({ error: 'not_found', attempts: 1 });
+    expect(await rig.rows('select 1 from sync_quarantine')).toEqual([]);
   });
 
   it('that become available later get their file', async () => {

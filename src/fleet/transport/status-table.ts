@@ -71,6 +71,11 @@ export const FAULT_TABLE: Readonly<Record<FaultName, Meaning>> = {
   body_too_large: unclear('skippable', 'body_too_large', 'Request less at once, or raise the limit on bodies.'),
 };
 
+/** The codes of reads that may succeed later. */
+export const PASSING_READS: readonly string[] = [STATUS_TABLE, FAULT_TABLE]
+  .flatMap((table) => Object.values(table))
+  .flatMap(({ read, code }) => (read === 'retriable' ? [code] : []));
+
 /** The row of `status`. A success that was expected to fail also uses the row `other`. */
 export function meaningOfStatus(status: number): Meaning {
   const byClass = STATUS_TABLE[`${Math.floor(status / 100)}xx`];

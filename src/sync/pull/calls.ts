@@ -46,6 +46,7 @@ export function createSource(slice: Slice, context: RunContext, reading: Reading
     remember: (name, fact) => factMemory<typeof fact>(dependencies.engine, name).write(fact, dependencies.clock.now()),
     urlBytes: dependencies.fleet.urlBytes,
     images: dependencies.images,
+    log: context.log,
   };
   return source;
 }

@@ -1,6 +1,7 @@
 // The declaration of a pull job: which slices a run has, which calls a slice makes, and which tables its records go to. A
 // job has no access to HTTP, the machine's clock or its environment.
 import type { z } from 'zod';
+import type { Log } from '../../core/log.ts';
 import type { Endpoint } from '../../fleet/endpoint.ts';
 import type { Interval, ScopedInterval } from '../../warehouse/control/coverage.ts';
 import type { Engine, Transaction } from '../../warehouse/engine.ts';
@@ -62,6 +63,7 @@ export interface Source extends PullContext {
   readAt: string;
   /** Folder for picture files. */
   images: string;
+  log: Log;
 }
 
 /** The result of reading a slice; it is committed in one transaction. */

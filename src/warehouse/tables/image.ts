@@ -15,7 +15,10 @@ export const image = baseTable({
     content_type: text('Content type, detected from the first bytes; null if unknown.', { added: true }),
     fetched_at: instant('When the picture was last requested.', { required: true, added: true, ignoreInDiff: true }),
     error: text('Why there is no file, in one word; null if there is one.', { added: true }),
-    attempts: integer('How often the picture was requested.', { required: true, added: true }),
+    attempts: integer('How often the picture was requested; counts anew once the service answers again.', {
+      required: true,
+      added: true,
+    }),
   },
   indexes: [['error']],
 });

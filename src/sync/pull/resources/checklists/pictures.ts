@@ -1,18 +1,23 @@
 // Fetches the pictures that records name, once each: the file is stored first, then a record for `image` is loaded. If a
-// picture cannot be fetched, its record holds the error, and the fetch is retried a few times. Slices that name the same
-// picture at the same time share one call, and each loads the record, so that it commits with the record that names it.
+// picture cannot be fetched, its record holds the error, and the fetch is retried: until it succeeds if the failure may
+// pass, otherwise a few times, and then the picture goes to quarantine too. Slices that name the same picture at the same
+// time share one call, and each loads the record, so that it commits with the record that names it.
 
 import { readInChunks } from '../../../../core/chunks.ts';
 import { Fatal, RoadbookError } from '../../../../core/errors.ts';
+import { DAY_MS } from '../../../../core/time/durations.ts';
 import { checklistPicture } from '../../../../fleet/endpoints/checklist-picture.ts';
+import { PASSING_READS } from '../../../../fleet/transport/status-table.ts';
 import { storePicture } from '../../../../warehouse/picture-store.ts';
 import { image } from '../../../../warehouse/tables/image.ts';
 import type { Load } from '../../records/types.ts';
 import type { Source, WarehouseReader } from '../../types.ts';
 
+/** Most attempts whose failure is caused by the picture. */
 const MOST_ATTEMPTS = 5;
-/** Wait before the second attempt; doubles for each later one. */
+/** Wait before the second attempt; doubles for each later one, up to the longest. */
 const FIRST_WAIT_MS = 10 * 60_000;
+const LONGEST_WAIT_MS = DAY_MS;
 /** Most failed pictures that one run retries. */
 const MOST_FAILED = 500;
 /** Far below the number of values that any engine can bind in a statement. */
@@ -23,11 +28,18 @@ const BYTES_PER_MB = 1024 * 1024;
 
 /** Not caused by the picture: the slice fails, and is read again when the service is back. */
 const SERVICE_DOWN = new Set(['service_unreachable', 'throttled']);
+/**
+ * May pass by itself, so the picture is never given up for it. The slice does not fail, because a picture that the service
+ * never sends would keep all checklists of its period from being stored.
+ */
+const PASSING = PASSING_READS.filter((code) => !SERVICE_DOWN.has(code));
 
 export interface WantedPicture {
   hash: string;
   /** Earlier attempts to fetch the picture. */
   attempts: number;
+  /** Why the last one failed. */
+  error?: string;
 }
 
 /** The record of a picture. This job makes it; the service has no such record. */
@@ -42,7 +54,18 @@ interface ImageRecord {
   attempts: number;
 }
 
-export const imageLoad = (records: readonly ImageRecord[]): Load => ({ table: image, records });
+export function imageLoad(records: readonly ImageRecord[], { log }: Source): Load {
+  const passing = records.filter(({ error }) => isPassing(error));
+  if (passing.length > 0) log.warn({ pictures: passing.length, code: passing[0]?.error }, 'pictures not fetched');
+  const givenUp = records.filter(({ error, attempts }) => error && !isPassing(error) && attempts >= MOST_ATTEMPTS);
+  const rejected = givenUp.map((record) => ({
+    record,
+    reason: `no file after ${MOST_ATTEMPTS} requests: ${record.error}`,
+  }));
+  return { table: image, records, rejected };
+}
+
+const isPassing = (error: string | undefined): boolean => error !== undefined && PASSING.includes(error);
 
 /**
  * The fetches of slices that have not committed yet, by name. Shared only by slices on the same warehouse connection: a
@@ -89,38 +112,42 @@ const isName = (value: unknown): value is string =>
   value.isWellFormed() &&
   !value.includes('\0');
 
-/** Failed pictures that are due again and have attempts left. */
+/** Failed pictures that are due again and were not given up. */
 export async function picturesToRetry(warehouse: WarehouseReader, now: number): Promise<WantedPicture[]> {
   const failed: (WantedPicture & { fetched_at: string })[] = await warehouse.read((sql) =>
     sql(image.name)
       .whereNotNull('error')
-      .where('attempts', '<', MOST_ATTEMPTS)
+      .where((those) => those.where('attempts', '<', MOST_ATTEMPTS).orWhereIn('error', PASSING))
       .orderBy('fetched_at')
-      .limit(MOST_FAILED)
-      .select('hash', 'attempts', 'fetched_at'),
+      .select('hash', 'attempts', 'error', 'fetched_at'),
   );
+  const waitMs = (attempts: number): number => Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempts - 1));
   return failed
-    .filter((row) => now - Date.parse(row.fetched_at) >= FIRST_WAIT_MS * 2 ** (row.attempts - 1))
-    .map(({ hash, attempts }) => ({ hash, attempts }));
+    .filter((row) => now - Date.parse(row.fetched_at) >= waitMs(row.attempts))
+    .slice(0, MOST_FAILED)
+    .map(({ hash, attempts, error }) => ({ hash, attempts, error }));
 }
 
 export const fetchPictures = (wanted: readonly WantedPicture[], source: Source, largestMb: number) =>
   source.mapCalls(wanted, (one, calling) => fetchPicture(one, calling, largestMb));
 
 async function fetchPicture(
-  { hash, attempts }: WantedPicture,
+  { hash, attempts, error: lastError }: WantedPicture,
   source: Source,
   largestMb: number,
 ): Promise<ImageRecord> {
   const record = { hash, fetched_at: source.readAt, attempts: attempts + 1 };
+  const failed = (error: string): ImageRecord =>
+    // Attempts that failed for another reason than the picture do not count against it.
+    isPassing(lastError) && !isPassing(error) ? { ...record, error, attempts: 1 } : { ...record, error };
   try {
     const { bytes, contentType } = await source.call(checklistPicture, { picture: hash });
-    if (bytes.length > largestMb * BYTES_PER_MB) return { ...record, error: 'picture_too_large' };
+    if (bytes.length > largestMb * BYTES_PER_MB) return failed('picture_too_large');
     const stored = await storePicture(source.images, bytes, contentType);
     return { ...record, ...stored, content_type: contentType };
   } catch (error) {
     const isPictureError = error instanceof RoadbookError && !(error instanceof Fatal);
     if (!isPictureError || SERVICE_DOWN.has(error.code)) throw error;
-    return { ...record, error: error.code };
+    return failed(error.code);
   }
 }

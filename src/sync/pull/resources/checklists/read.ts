@@ -26,7 +26,7 @@ export async function readChecklists(
 ): Promise<SliceResult> {
   if ('pictures' in work) {
     const images = await fetchPictures(work.pictures, source, options.max_picture_mb);
-    return { loads: [imageLoad(images)] };
+    return { loads: [imageLoad(images, source)] };
   }
   const { load, gone } = await summaries.readWindow(work, source);
   const open = await openChecklists(load, source, options.settle);
@@ -52,7 +52,7 @@ async function readOpened(some: readonly OpenChecklist[], source: Source, option
   const images = await newPictures(named, source, options.max_picture_mb);
   const range = { checklist_id: { in: some.map(({ id }) => id) } };
   return {
-    loads: [{ table: checklistAnswer, endpoint: checklistAnswers, records: answers }, imageLoad(images)],
+    loads: [{ table: checklistAnswer, endpoint: checklistAnswers, records: answers }, imageLoad(images, source)],
     fullRefresh: [{ table: checklistAnswer, range }],
   };
 }
