@@ -9,10 +9,11 @@ export interface Slice<Work = unknown> {
   scope: string;
   /** Input for the job's `read`. */
   work: Work;
-  /** Periods that are covered once the slice is loaded, up to the instant of the read; default: none. */
+  /**
+   * Periods that are covered once the slice is loaded, up to the instant of the read; default: none. If only the next
+   * slice is loaded, they become due again.
+   */
   covers?: readonly ScopedInterval[];
-  /** If the slice fails, its periods become due again. Otherwise other slices move the edge on and hide the failure. */
-  staysDue?: boolean;
   /** Calls that can be counted in advance, for --dry-run; default 1. */
   calls?: number;
   /** Describes the calls that cannot be counted in advance. */

@@ -147,6 +147,24 @@ describe('pull-checklists', () => {
     await expectChecklists(rig, await truthSince(rig, at(rig, -2 * DAY)));
   });
 
+  it('reads a late checklist although the part of the lookback that holds it failed once', async () => {
+    const rig = await openRig(START);
+    await rig.run(JOB, { since: '5d' });
+    const lateAt = at(rig, -DAY);
+    await rig.clock.advance(1.5 * DAY);
+    const late = { id: 7, date_executed: lateAt, date_created: at(rig, 0), count_items: 0 };
+    let isRejected = true;
+    await putBefore(rig, (url) => {
+      const { date_time_start = '', date_time_end = '' } = Object.fromEntries(url.searchParams);
+      if (url.pathname !== '/checklist/' || date_time_start > lateAt || date_time_end <= lateAt) return undefined;
+      return isRejected ? { status: 422, body: {} } : { body: { data: [late] } };
+    });
+    expect(await rig.run(JOB, { since: '5d' })).toMatchObject({ status: 'partial', slices: 2 });
+    isRejected = false;
+    expect(await rig.run(JOB, { since: '5d' })).toMatchObject({ status: 'ok' });
+    expect(await rig.rows('select id from checklist where id = 7')).toEqual([{ id: 7 }]);
+  });
+
   it('marks a checklist that the service no longer knows together with its answers, and unmarks them on return', async () => {
     const rig = await openRig(START);
     const answered = async () => {

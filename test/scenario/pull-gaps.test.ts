@@ -34,6 +34,33 @@ describe('nothing is missed for ever', () => {
     expect(await rig.rows(ids)).toEqual([{ n: truth.length }]);
   });
 
+  it('when a part of the lookback of events fails and a later part loads: it stays due for those vehicles', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 120, churn: false } });
+    const options = { since: '5d', lookback: '3d', daily_lookback: '0s', silence: '90d', categories: [1] };
+    const coverage = () =>
+      rig.rows(`select count(*) as vehicles, begins, ends from (
+        select scope, count(*) as begins, max(end_at) as ends from sync_coverage where job = 'pull-events' group by scope)
+        group by begins, ends order by vehicles`);
+    await rig.run('pull-events', options);
+    const [before] = await coverage();
+    await rig.clock.advance(HOUR);
+    const early = new Date(rig.clock.now() - 48 * HOUR).toISOString();
+    await putBefore(rig, (url) => {
+      if (url.pathname !== '/event/') return undefined;
+      const { vehicles_id = '', periods = '' } = Object.fromEntries(url.searchParams);
+      const isFew = vehicles_id.split(',').length < 50;
+      return isFew || JSON.parse(periods)[0].begin < early ? { status: 422, body: {} } : undefined;
+    });
+    for (let run = 0; run < 2; run++) {
+      expect(await rig.run('pull-events', options)).toMatchObject({ status: 'partial' });
+      // Nothing was read of the few vehicles: their edge shows what is due, and stays.
+      expect(await coverage()).toEqual([
+        { vehicles: 20, begins: 1, ends: before?.ends },
+        { vehicles: 100, begins: 2, ends: new Date(rig.clock.now() - 60_000).toISOString() },
+      ]);
+    }
+  });
+
   it('when a day of plans cannot be searched again until it is beyond the lookback: it stays due', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 2, churn: false } });
     const options = { since: '3d', lookback: '1d' };

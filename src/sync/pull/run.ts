@@ -4,13 +4,13 @@
 import { asRoadbookError, Fatal, isPassing, type RoadbookError } from '../../core/errors.ts';
 import { addCounts, zeroCounts } from '../../core/glossary.ts';
 import { isoInstant } from '../../core/time/clock.ts';
-import { invalidate, invalidateFuture } from '../../warehouse/control/coverage.ts';
+import { invalidate, invalidateFuture, type ScopedInterval } from '../../warehouse/control/coverage.ts';
 import { createLateIndexes } from '../../warehouse/schema/converge.ts';
 import type { Preview, PreviewContext, RunContext, RunOutcome } from '../job.ts';
 import { stoppedEarly } from '../run.ts';
 import type { Slice, SliceOutcome } from '../slice.ts';
 import { priorityOf } from './calls.ts';
-import { forgetBackfill, plannedCoverage, writtenCoverage } from './plan/backfill-progress.ts';
+import { forgetBackfill, plannedCoverage } from './plan/backfill-progress.ts';
 import { isTooLarge, isTooMuch, learnScale, readScale } from './plan/slice-scale.ts';
 import { referencesInSlice } from './references.ts';
 import { pullSlice } from './slice.ts';
@@ -40,10 +40,9 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
   const followUpJobs = new Set<string>();
   const failures: RoadbookError[] = [];
   const slices = new Map(planned.map((slice) => [slice.scope, slice]));
-  const failed: string[] = [];
+  const loaded = new Set<string>();
   const stop = new AbortController();
   const signal = AbortSignal.any([context.signal, stop.signal]);
-  let loaded = 0;
   let cuts = 0;
   let all = planned.length;
 
@@ -52,21 +51,21 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
     addCounts(counts, outcome.counts);
     switch (outcome.end) {
       case 'loaded':
-        loaded++;
+        loaded.add(scope);
         for (const name of outcome.followUpJobs) followUpJobs.add(name);
         if (outcome.counts.records > MOST_RECORDS) cuts++;
         log.debug({ scope, ...outcome.counts }, 'slice loaded');
-        context.onProgress?.(loaded, all);
+        context.onProgress?.(loaded.size, all);
         break;
       case 'cut':
         if (isTooLarge(outcome.code)) cuts++;
         all += outcome.slices.length - 1;
+        slices.delete(scope);
         for (const part of outcome.slices) slices.set(part.scope, part);
         log.info({ scope, slices: outcome.slices.length, code: outcome.code }, 'slice cut');
         break;
       case 'failed':
         failures.push(outcome.failure);
-        failed.push(scope);
         // The end of the run names a failure that may pass; in an outage every slice has the same.
         log[isPassing(outcome.failure) ? 'debug' : 'warn']({ scope, err: outcome.failure }, 'slice failed');
         if (outcome.failure instanceof Fatal) stop.abort(outcome.failure);
@@ -87,15 +86,17 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
     stopWatching();
     await completeIndexes(job, context);
   }
-  if (loaded > 0 && !context.signal.aborted) {
-    const stillDue = failed.flatMap((scope) => slices.get(scope) ?? []).filter(({ staysDue }) => staysDue);
-    await makeDueAgain(stillDue, context);
+  if (!context.signal.aborted) {
+    const [read = [], unread = []] = [true, false].map((isRead) =>
+      [...slices.values()].flatMap(({ scope, covers = [] }) => (loaded.has(scope) === isRead ? covers : [])),
+    );
+    await makeDueAgain(unread, read, context);
   }
   if (context.signal.aborted || context.draining?.aborted === true) {
-    if (loaded < all) failures.push(stoppedEarly('The loaded slices are stored; the next run reads the rest.'));
+    if (loaded.size < all) failures.push(stoppedEarly('The loaded slices are stored; the next run reads the rest.'));
   } else await learnScale(dependencies, context.job, scale, cuts);
   if (failures.length === 0) await forgetBackfill(context);
-  return { failures, worked: loaded > 0, followUpJobs: [...followUpJobs] };
+  return { failures, worked: loaded.size > 0, followUpJobs: [...followUpJobs] };
 }
 
 /** Reads one slice; never throws. */
@@ -167,20 +168,28 @@ function abortAfterDraining({ draining, dependencies }: RunContext, stop: AbortC
 }
 
 /**
- * Invalidates the coverage of failed slices, so that their periods stay due until they are read. Otherwise other slices
- * would move the edge on, the periods would fall out of the lookback, and changes in them would never arrive. Only past
+ * Invalidates the periods that were not read although the next period was, so that they stay due. Otherwise the edge would
+ * move on, they would fall out of the lookback, and changes in them would never arrive. If the next period was not read
+ * either, the lookback reaches this one from there, and invalidating it would move each further run further back. Only past
  * periods are invalidated, because the current one is due anyway. The first instant of a period stays covered: it may be
  * the start of all coverage, where the plan begins.
  */
-async function makeDueAgain(failed: readonly Slice[], context: RunContext): Promise<void> {
-  const { engine, clock } = context.dependencies;
-  const job = writtenCoverage(context);
-  const now = isoInstant(clock.now());
-  const past = failed.flatMap(({ covers = [] }) => covers).filter(({ endAt }) => endAt <= now);
-  if (job === undefined || past.length === 0) return;
-  await engine.write(async (tx) => {
+async function makeDueAgain(
+  unread: readonly ScopedInterval[],
+  read: readonly ScopedInterval[],
+  { job, period, dependencies }: RunContext,
+): Promise<void> {
+  const now = isoInstant(dependencies.clock.now());
+  // The plan of a requested period leaves out what it has covered.
+  const past = period === undefined ? unread.filter(({ endAt }) => endAt <= now) : [];
+  const ends = new Set(past.map(({ endAt }) => endAt));
+  const next = read.filter(({ beginAt }) => ends.has(beginAt));
+  const readNext = new Set(next.flatMap(({ scopes, beginAt }) => scopes.map((scope) => `${beginAt} ${scope}`)));
+  if (readNext.size === 0) return;
+  await dependencies.engine.write(async (tx) => {
     for (const { scopes, beginAt, endAt } of past) {
-      await invalidate(tx, { scopes, beginAt: isoInstant(Date.parse(beginAt) + 1), endAt }, { job });
+      const due = scopes.filter((scope) => readNext.has(`${endAt} ${scope}`));
+      await invalidate(tx, { scopes: due, beginAt: isoInstant(Date.parse(beginAt) + 1), endAt }, { job });
     }
   });
 }

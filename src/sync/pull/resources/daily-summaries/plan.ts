@@ -104,7 +104,6 @@ const inBoundedSlices = (work: SummaryWork): SummaryWork[] =>
 
 type SliceFacts = Pick<ScopedInterval, 'scopes'> & Required<Pick<Slice, 'calls'>>;
 
-/** `staysDue`, because a day that could not be read again must not count as final. */
 function sliceOf(work: SummaryWork, { scopes, calls }: SliceFacts): Slice<SummaryWork> {
   const { subject, day, vehicles, isPart } = work;
   const part = isPart === true ? ` ${vehicles[0]}-${vehicles.at(-1)} (${vehicles.length})` : '';
@@ -112,7 +111,6 @@ function sliceOf(work: SummaryWork, { scopes, calls }: SliceFacts): Slice<Summar
     scope: `${subject} ${day.date}${part}`,
     work,
     covers: [{ scopes, ...intervalOf(day) }],
-    staysDue: true,
     calls,
   };
 }

@@ -106,7 +106,6 @@ async function openPlanSlices(context: PlanContext<RoutePlanOptions>, days: read
   return chunks(ids, PLANS_PER_SLICE).map(byIdSlice);
 }
 
-/** `staysDue`, because a failed search could fall out of reach, and its new or changed plans would never be read. */
 function searchSlice({ span, beyond, readings }: PlanSearch): Slice<RoutePlanWork> {
   const { beginAt, endAt } = intervalOf(span);
   const own = readings.filter((reading) => reading.beginAt < endAt && reading.endAt > beginAt);
@@ -114,7 +113,6 @@ function searchSlice({ span, beyond, readings }: PlanSearch): Slice<RoutePlanWor
     scope: `plans ${beginAt}/${endAt}`,
     work: { span, beyond, readings: own },
     covers: [{ scopes: [PLANS_SCOPE], beginAt, endAt }],
-    staysDue: true,
     furtherCalls: 'one for each plan of the search that may have changed',
   };
 }
