@@ -1,6 +1,7 @@
 // Which days are final, by what was read and not by the rows of the day: the same on every engine.
 import { describe, expect, it } from 'vitest';
 import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
+import { itinerary } from '../../src/warehouse/tables/itinerary.ts';
 import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
 import { routePoint } from '../../src/warehouse/tables/route-point.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
@@ -35,6 +36,7 @@ describe.each(engineCases)('bi_day_status on $name', (engineCase) => {
         reread_seconds: 86_400,
       },
       { table_name: 'daily_summary', job: 'pull-daily-summaries', ...scopes, reread_seconds: 86_400 },
+      { table_name: 'itinerary', job: 'pull-itineraries', ...scopes, reread_seconds: 2 * 86_400 },
       { table_name: 'vehicle', job: 'pull-vehicles', ...scopes },
     ]);
     const statusOf = async (table: string, days: readonly number[]) => {
@@ -109,6 +111,32 @@ describe.each(engineCases)('bi_day_status on $name', (engineCase) => {
     expect(await statuses()).toEqual([F, F, P, P, P, P, F]);
     await place.engine.write(({ sql }) => sql('route_plan').update({ _missing_since: at(-8) }));
     expect(await statuses()).toEqual([F, F, F, F, F, F, F]);
+  });
+
+  it('is not final while an itinerary that started on the day is still read again', async () => {
+    const { place, at, cover, statusOf } = await setUp();
+    // No run since yesterday: the next one begins two days before.
+    await cover('pull-itineraries', 'all', at(-20), at(-1));
+    const running = (id: number, start: number, end: number | null, more = {}) => ({
+      id,
+      date_time_start: at(start, 23),
+      date_time_end: end === null ? null : at(end, 1),
+      ...more,
+    });
+    const excluded = running(4, -10, null, { date_excluded: at(-9) });
+    const [ended, lasting, endless] = [running(1, -7, -4), running(2, -8, -3), running(3, -9, null)];
+    await place.load(itinerary, [ended, lasting, endless, excluded, running(5, -2, null)], at(-5));
+    const statuses = async () =>
+      (await statusOf('itinerary', [-10, -9, -8, -7, -6])).map(([status, , expected]) => [status, expected]);
+    const [P, F] = [
+      ['provisional', null],
+      ['final', null],
+    ];
+    expect(await statuses()).toEqual([F, P, P, F, F]);
+    // The search still reaches this one.
+    expect(await statusOf('itinerary', [-2])).toEqual([['provisional', at(-1), at(1), false]]);
+    await place.engine.write(({ sql }) => sql('itinerary').update({ _missing_since: at(-6) }));
+    expect(await statuses()).toEqual([F, F, F, F, F]);
   });
 
   it('shows a gap as a hole, and the days after it by themselves', async () => {

@@ -30,7 +30,7 @@ const OPEN_STATUSES = [
  * whose status changed or that went missing lately. `union all` and `cross join` keep SQLite from reading all plans and
  * stops in the order of an index.
  */
-function openDays({ now, addSeconds }: Dialect): string {
+function daysOfOpenPlans({ now, addSeconds }: Dialect): string {
   const ago = (seconds: string): string => addSeconds(now, seconds);
   const reread = "(select -max(reread_seconds) from table_job where table_name = 'route_plan')";
   const plans = [
@@ -41,11 +41,28 @@ function openDays({ now, addSeconds }: Dialect): string {
   const watched = `(${plans.join('\n      union all ')}) as watched cross join route_plan as plan`;
   const isWatched = `plan.id = watched.id and plan.date_time_start < ${ago(reread)}
       and (plan._missing_since is null or plan._missing_since >= ${ago(String(-MISSED_MS / 1_000))})`;
-  return `select distinct dated.day from (
-    select plan._day as day from ${watched} where ${isWatched}
-    union all select point._day from ${watched} cross join route_point as point
-      where ${isWatched} and point.route_plan_id = plan.id) as dated`;
+  return `select 'route_plan' as table_name, plan._day as day from ${watched} where ${isWatched}
+    union all select 'route_plan', point._day from ${watched} cross join route_point as point
+      where ${isWatched} and point.route_plan_id = plan.id`;
 }
+
+/** The days on which itineraries began that the next run reads by id, because they end in its search period or later. */
+function daysOfOpenItineraries({ addSeconds }: Dialect): string {
+  const begin = `(select ${addSeconds('max(covered.end_at)', '-max(filler.reread_seconds)')}
+      from table_job as filler join sync_coverage as covered on covered.job = filler.job
+      where filler.table_name = 'itinerary')`;
+  return [`date_time_end >= ${begin}`, 'date_time_end is null']
+    .map(
+      (isOpen) => `select 'itinerary', (select local.day from local_day as local
+        where local.begin_at <= itinerary.date_time_start order by local.begin_at desc limit 1)
+      from itinerary where ${isOpen} and date_time_start < ${begin} and date_excluded is null and _missing_since is null`,
+    )
+    .join('\n    union all ');
+}
+
+const openDays = (dialect: Dialect): string => `select distinct dated.table_name, dated.day from (
+    ${daysOfOpenPlans(dialect)}
+    union all ${daysOfOpenItineraries(dialect)}) as dated`;
 
 /**
  * `expected`: the scopes whose reading began by that day; `covered`: those of them that have read its first instant;
@@ -73,12 +90,13 @@ from (
   where calendar.begin_at <= ${dialect.now}
     and calendar.end_at > ${dialect.addSeconds(dialect.now, String(-DAYS * 86_400))}
   group by calendar.day, calendar.begin_at, calendar.end_at, filler.table_name, filler.unread_since, filler.reread) as reading
-left join (${openDays(dialect)}) as open_plan on open_plan.day = reading.day and reading.table_name = 'route_plan'`;
+left join (${openDays(dialect)}) as still_open
+  on still_open.day = reading.day and still_open.table_name = reading.table_name`;
 
 const IS_READ = `(reading.covered > 0 and reading.covered = reading.expected
       and (reading.unread_since is null or reading.unread_since >= reading.end_at))`;
 const isFinal = ({ addSeconds }: Dialect): string =>
-  `(${IS_READ} and reading.gaps = 0 and open_plan.day is null
+  `(${IS_READ} and reading.gaps = 0 and still_open.day is null
       and reading.reached >= ${addSeconds('reading.end_at', 'reading.reread')})`;
 const isHole = ({ now }: Dialect): string =>
   `(reading.end_at <= ${now} and not ${IS_READ} or reading.covered > 0 and reading.gaps > 0)`;
@@ -96,7 +114,7 @@ export const biDayStatus = view({
       'reading.table_name',
     ),
     status: text(
-      'final: read completely, and no scheduled run reads the day or a plan of it again; provisional: still being read; hole: the day is over, and not all of it was read.',
+      'final: read completely, and no scheduled run reads the day, or a plan or itinerary of it, again; provisional: still being read; hole: the day is over, and not all of it was read.',
       (dialect) =>
         `case when ${isHole(dialect)} then 'hole' when ${isFinal(dialect)} then 'final' else 'provisional' end`,
     ),
@@ -110,9 +128,9 @@ export const biDayStatus = view({
       `case when ${IS_READ} then reading.read_at end`,
     ),
     expected_final_at: instant(
-      'When the day becomes final if the runs keep up, UTC; null if it is final or a hole, or waits for an open plan.',
+      'When the day becomes final if the runs keep up, UTC; null if it is final or a hole, or waits for an open plan or itinerary.',
       (dialect) =>
-        `case when open_plan.day is null and not ${isFinal(dialect)} and not ${isHole(dialect)} then ${dialect.addSeconds('reading.end_at', 'reading.reread')} end`,
+        `case when still_open.day is null and not ${isFinal(dialect)} and not ${isHole(dialect)} then ${dialect.addSeconds('reading.end_at', 'reading.reread')} end`,
     ),
   },
   from,
