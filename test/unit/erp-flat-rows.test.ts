@@ -188,6 +188,15 @@ describe('rows that cannot be grouped', () => {
     expect(plans(fold(rows)).map(({ external_code }) => external_code)).toEqual(['P1', 'P5']);
   });
 
+  test.each([
+    ['P\0', 'contains a NUL'],
+    ['P\ud800', 'contains a NUL'],
+    ['P'.repeat(501), 'is longer than 500 characters'],
+  ])('a code that no database can store or index is not read, and no read error is known by it', (code, reason) => {
+    const errors = readErrors(fold([{ 'plan.external_code': code, 'point.name': 'A', 'point.order': '1.5' }]));
+    expect(errors).toEqual([{ origin: 'row 2', reason: expect.stringContaining(`plan.external_code ${reason}`) }]);
+  });
+
   test('a first row without a plan is a read error of its own', () => {
     expect(readErrors(fold([{ 'point.name': 'A' }]))).toEqual([
       { origin: 'row 2', reason: 'plan.external_code is empty' },

@@ -193,6 +193,7 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
     /contains a NUL or half a character, which databases cannot store/,
     'contém NUL ou meio caractere, que bancos de dados não guardam',
   ],
+  [/is longer than (\d+) characters/, 'passa de $1 caracteres'],
   [
     /has more digits than can be read exactly; select it as text/,
     'tem mais dígitos do que se pode ler com exatidão; formate como texto',

@@ -11,6 +11,10 @@ import { PLATE, POINT_TYPE_NAMES } from './value-forms.ts';
 
 export const UNSTORABLE = 'contains a NUL or half a character, which databases cannot store';
 
+/** Of a text in an index: an index entry of PostgreSQL holds at most 2,700 bytes. */
+export const LONGEST_KEY = 500;
+export const TOO_LONG = `is longer than ${LONGEST_KEY} characters`;
+
 /** The error `message` for a wrong value, or `absent` for a missing one. */
 export const wrong = (message: string, absent = 'is required') => ({
   error: ({ input }: { input?: unknown }) => (input === undefined || input === null ? absent : message),

@@ -1,12 +1,12 @@
 // Builds an item in canonical form, with the code by which the ERP knows it. Without a code no outcome could be reported, so
-// a missing code is a read error. So is a code that the database could not store unchanged.
+// a missing code is a read error. So is a code that the database could not store unchanged, or not index.
 import { isJsonObject, type Json, type JsonObject, scalarText } from '../../core/glossary.ts';
 import { stableJsonWithoutNulls } from '../../core/text/stable-json.ts';
 import { isStorable } from '../../core/text/storable-text.ts';
 import { FEED_KINDS, type FeedKind } from '../feed-kinds.ts';
 import type { ErpItem, FileItem, ReadError } from '../source.ts';
 import { canonicalData, canonicalOptions } from './canonical-form.ts';
-import { UNSTORABLE } from './field-schemas.ts';
+import { LONGEST_KEY, TOO_LONG, UNSTORABLE } from './field-schemas.ts';
 import { DATA_FIELDS } from './fields.ts';
 import { localDay } from './moments.ts';
 
@@ -56,7 +56,8 @@ export function itemOf(given: JsonObject, origin: string, context: ItemContext):
   for (const name of names) if (typeof data[name] === 'string') data[name] = data[name].trim();
   const externalCode = names.map((name) => codeText(data[name])).find((code) => code !== '');
   if (externalCode === undefined) return { readError: { origin, reason: `${names.join(' or ')}: is missing` } };
-  if (!isStorable(externalCode)) return { readError: { origin, reason: `${names.join(' or ')}: ${UNSTORABLE}` } };
+  const fault = codeFault(externalCode);
+  if (fault !== undefined) return { readError: { origin, reason: `${names.join(' or ')}: ${fault}` } };
   if (kind === 'points_of_interest' || kind === 'agents') delete data.external_code;
   const start = START_FIELDS[kind];
   const startDay = start === undefined ? '' : localDay(data[start], zone);
@@ -67,6 +68,12 @@ export function itemOf(given: JsonObject, origin: string, context: ItemContext):
   if (!isJsonObject(options)) return unreadItem(item, 'options: is not an object');
   const own = canonicalOptions(options);
   return { item: { ...item, ...(Object.keys(own).length > 0 && { options: own }) } };
+}
+
+/** Why no item can be known by the code; undefined if one can. */
+export function codeFault(code: string): string | undefined {
+  if (!isStorable(code)) return UNSTORABLE;
+  return code.length > LONGEST_KEY ? TOO_LONG : undefined;
 }
 
 /** The fields of a kind that may stand beside `data`. */

@@ -4,7 +4,7 @@
 import type { Json, JsonObject } from '../../core/glossary.ts';
 import { type Fields, FLAT_COLUMNS } from '../items/fields.ts';
 import { shownCell } from '../items/issue-places.ts';
-import { LARGEST_ITEM, MOST_ITEM_ERRORS, TOO_LARGE } from '../items/item.ts';
+import { codeFault, LARGEST_ITEM, MOST_ITEM_ERRORS, TOO_LARGE } from '../items/item.ts';
 import { localDay, zonedMoment } from '../items/moments.ts';
 import type { CellPlace, ReadError, SourceContext } from '../source.ts';
 import { type CellIssue, cellText, readCells } from './cell-values.ts';
@@ -110,7 +110,7 @@ export function createPlanFold(fill: JsonObject, { zone, reuseCodes, formats }: 
     push(row) {
       if (isSkipped(row)) return [];
       const { origin, cells, faults = [] } = row;
-      const { values, issues } = readRow(row, TYPES, formats);
+      const { values, issues } = readPlanRow(row, formats);
       const sections = sectionsOf(values);
       const code = sections.plan.external_code as string | undefined;
       const continues =
@@ -140,6 +140,15 @@ export function createPlanFold(fill: JsonObject, { zone, reuseCodes, formats }: 
     },
     end: close,
   };
+}
+
+/** A code by which no plan can be known is not read. */
+function readPlanRow(row: FlatRow, formats: ValueFormats | undefined) {
+  const { values, issues } = readRow(row, TYPES, formats);
+  const { [CODE]: code, ...others } = values;
+  const fault = typeof code === 'string' ? codeFault(code) : undefined;
+  if (fault === undefined) return { values, issues };
+  return { values: others, issues: [...issues, { path: CODE, reason: `${CODE} ${fault}` }] };
 }
 
 const newDraft = (code: string, origin: string, uncoded: readonly ReadError[]): PlanDraft => ({
