@@ -1,12 +1,17 @@
 // As an attacker who writes into the ERP: SQL, formulas, HTML and paths in every text field reach the service
 // unchanged, both in the requests and in its stored records.
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { FileResult } from '../../src/erp/files/result.ts';
 import { UNSTORABLE } from '../support/fuzzed-records.ts';
 import { codeOf, NASTY_PUSHES, type NastyPush, PUSHED_TEXTS, textsIn } from '../support/nasty-pushes.ts';
+import { stopPostgres } from '../support/postgres.ts';
 import { makePushPlace } from '../support/push-place.ts';
+import { pointOfInterest } from '../support/push-samples.ts';
+
+afterAll(stopPostgres);
 
 type Item = Record<string, unknown>;
 
@@ -45,6 +50,28 @@ function expected({ kind, item }: NastyPush, text: string, n: number): Item {
   const { [NO_FIELD]: _code, ...fields } = data;
   return fields;
 }
+
+/** Cannot be compressed to the size of an index entry. */
+const LONG = Array.from({ length: 400 }, (_, n) => createHash('sha256').update(String(n)).digest('hex')).join('');
+
+it('codes and titles that no index of PostgreSQL can hold hold up nothing else', async () => {
+  const own = await makePushPlace({ engine: 'postgres' });
+  own.drop('points_of_interest', 'a.json', [
+    pointOfInterest('Far', { external_code: LONG }),
+    pointOfInterest(LONG, { external_code: 'TITLE' }),
+    pointOfInterest('Near'),
+  ]);
+  const row = (code: string) => ({ 'plan.external_code': code, 'point.name': 'A', 'point.order': '1.5' });
+  for (const n of [1, 2]) {
+    own.drop('route_plans', `${n}.json`, [row(LONG), row(`P\0`), row('P\ud800')]);
+    expect(await own.run('push-route-plans')).toMatchObject({ rejected: 3, error: { code: 'items_rejected' } });
+    const done = await own.run('push-points-of-interest');
+    expect(done).toMatchObject(
+      n === 1 ? { sent: 1, rejected: 2, error: { code: 'items_rejected' } } : { status: 'ok' },
+    );
+  }
+  expect(await own.outbox()).toMatchObject([{ external_code: 'Near' }, { external_code: 'TITLE', state: 'rejected' }]);
+});
 
 const isMoment = (path: string): boolean => path.startsWith('date_time_');
 

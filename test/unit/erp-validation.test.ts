@@ -80,6 +80,7 @@ describe('a route plan', () => {
       withPoint({ address: { 'street\ud800': 'Rua Um' } }),
       'route_points[1].address: contains a NUL or half a character',
     ],
+    [withPoint({ external_code: 'x'.repeat(501) }), 'route_points[1].external_code: is longer than 500 characters'],
     [withPoint({ type: 'Almoço' }), 'route_points[1].type: is not one of Partida, Coleta, Entrega, Chegada'],
     [withPoint({ delivery_time: -1 }), 'route_points[1].delivery_time: is not a whole number of seconds from 0'],
     [

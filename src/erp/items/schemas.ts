@@ -6,7 +6,7 @@ import { isJsonObject } from '../../core/glossary.ts';
 import { issueTexts, parseWithMessages } from '../../core/text/zod-words.ts';
 import type { FeedKind } from '../feed-kinds.ts';
 import type { ErpItem } from '../source.ts';
-import { objectOf, wrong } from './field-schemas.ts';
+import { LONGEST_KEY, objectOf, TOO_LONG, wrong } from './field-schemas.ts';
 import {
   AGENT_FIELDS,
   CATEGORY_FIELDS,
@@ -45,6 +45,12 @@ const hasPlace: FieldRule = ({ address, latitude, longitude }) => {
     ? []
     : [{ path: ['address'], message: 'give an address or coordinates' }];
 };
+
+/** The text becomes part of an index. */
+const indexable =
+  (name: string): FieldRule =>
+  ({ [name]: text }) =>
+    typeof text === 'string' && text.length > LONGEST_KEY ? [{ path: [name], message: TOO_LONG }] : [];
 
 const pointsOf = (plan: Record<string, unknown>): unknown[] =>
   Array.isArray(plan.route_points) ? plan.route_points : [];
@@ -91,6 +97,7 @@ const point = withRules(
     route_point_items: z.array(objectOf(ITEM_FIELDS), wrong('is not a list')).nullish(),
   }),
   hasPlace,
+  indexable('external_code'),
 );
 
 const NO_POINT = 'at least one is required';
@@ -110,6 +117,7 @@ const pointOfInterest = withRules(
   objectOf(POINT_OF_INTEREST_FIELDS, {
     point_of_interest_category: objectOf(CATEGORY_FIELDS, {}, 'is not an object with an id').nullish(),
   }),
+  indexable('title'),
   onlyOneOf('point_of_interest_category', 'point_of_interest_category_id'),
 );
 

@@ -4,6 +4,7 @@
 import { asRoadbookError, Retriable } from '../../core/errors.ts';
 import type { RunCounts } from '../../core/glossary.ts';
 import { contentHash } from '../../erp/items/canonical-form.ts';
+import { LONGEST_KEY } from '../../erp/items/field-schemas.ts';
 import { isUsualYear, localDay } from '../../erp/items/moments.ts';
 import { validateItem } from '../../erp/items/schemas.ts';
 import { type ErpBatch, type ErpItem, type ReadError, validItems } from '../../erp/source.ts';
@@ -134,7 +135,7 @@ function onceOnly(push: PushRun, offer: Offer, taken: Set<string>): Offer {
 
 const UNREAD = { content_hash: '', payload: null } as const;
 
-/** An invalid item may have a period that a database cannot store. */
+/** An invalid item may have a period that a database cannot store, and a key that it cannot index. */
 const usualPeriod = (period: Period | undefined): Period | undefined =>
   period !== undefined && isUsualYear(period.start) && isUsualYear(period.end) ? period : undefined;
 
@@ -143,7 +144,7 @@ function offerOf({ kind, feed, digest, context }: PushRun, item: ErpItem): Offer
   const { externalCode, data } = item;
   const period = usualPeriod(kind.periodOf?.(data));
   const place = {
-    remote_key: kind.keyOf(data, digest),
+    remote_key: kind.keyOf(data, digest).slice(0, LONGEST_KEY),
     period_start: period?.start ?? null,
     period_end: period?.end ?? null,
   };
