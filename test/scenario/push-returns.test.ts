@@ -152,6 +152,30 @@ describe('return-executions', () => {
     expect(await place.run(JOB)).toMatchObject({ sent: 0, unchanged: 2 });
   });
 
+  it('leaves a stop for the next run if the service does not answer for it', async () => {
+    const place = await pushed();
+    await place.clock.advance(60 * HOUR_MS);
+    await place.run('pull-route-plans');
+    await place.engine.write(({ sql }) => sql('route_point_execution').delete());
+    place.sandbox.addFault({ call: 'route-point', fault: '400', times: 1 });
+    expect(await place.run(JOB)).toMatchObject({ status: 'partial', sent: 1 });
+    expect(await place.run(JOB)).toMatchObject({ status: 'ok', sent: 1, unchanged: 1 });
+    for (const stop of stopsOf(place)) expect(stop.executed_at).toMatch(/^2025-03-1/);
+  });
+
+  it('takes the stop that was asked for, whatever else the answer shows', async () => {
+    const { answering, becomes } = editedService();
+    const place = await pushedTo({ answering });
+    await place.clock.advance(60 * HOUR_MS);
+    await place.run('pull-route-plans');
+    await place.engine.write(({ sql }) => sql('route_point_execution').delete());
+    becomes((point) => [{ ...point, external_code: 'other', routes_info: [] }, point]);
+    expect(await place.run(JOB)).toMatchObject({ status: 'ok', sent: 2 });
+    expect(stopsOf(place)).toMatchObject(
+      ['P1-0', 'P1-1'].map((point_external_code) => ({ point_external_code, executed_at: expect.any(String) })),
+    );
+  });
+
   describe.each(SOURCES)('when %s shows the stops', (_, isPulled) => {
     it.each([
       ['its execution vanishes', withoutExecution],

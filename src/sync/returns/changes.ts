@@ -55,6 +55,7 @@ async function changesOfPlan(
 ): Promise<Change[]> {
   const { counts } = push.context;
   const rows = pulled ?? (await calls.add(() => planAtService(push, plan)));
+  if (rows === undefined) return [];
   const stops = outcomesOf(plan, rows).map(async (known) => {
     const last = before.get(nameOf(keyOf(plan, known.pointExternalCode)));
     const isUntimed = known.status !== PENDING && known.executedAt === null;
@@ -63,6 +64,7 @@ async function changesOfPlan(
   });
   const changes: Change[] = [];
   for (const { last, now } of await Promise.all(stops)) {
+    if (now === undefined) continue;
     const outcome = changeOf(last, now);
     if (last === undefined && outcome === undefined) continue;
     counts.records++;
@@ -91,28 +93,30 @@ const keyOf = ({ external_code, code_use }: Plan, point_external_code: string): 
 const nameOf = ({ plan_external_code, code_use, point_external_code }: StopKey): string =>
   JSON.stringify([plan_external_code, code_use, point_external_code]);
 
-async function planAtService(push: PushRun, plan: Plan): Promise<StopRow[]> {
+async function planAtService(push: PushRun, plan: Plan): Promise<StopRow[] | undefined> {
   const includes = ['route_points' as const, 'route_points.routes_info' as const];
-  return (await callOrReport(push, routePlan, { route_plan_id: idOf(plan), includes })).flatMap(rowsOfPlan);
+  return (await callOrReport(push, routePlan, { route_plan_id: idOf(plan), includes }))?.flatMap(rowsOfPlan);
 }
 
-async function stopAtService(push: PushRun, plan: Plan, known: StopOutcome): Promise<StopOutcome> {
+async function stopAtService(push: PushRun, plan: Plan, known: StopOutcome): Promise<StopOutcome | undefined> {
   const { pointExternalCode: external_code } = known;
   const request = { route_plan_id: idOf(plan), external_code, includes: ['routes_info'] };
-  const [shown] = outcomesOf(plan, (await callOrReport(push, routePoint, request)).flatMap(rowsOfPoint));
-  return shown ?? known;
+  const points = await callOrReport(push, routePoint, request);
+  if (points === undefined) return undefined;
+  const shown = outcomesOf(plan, points.flatMap(rowsOfPoint));
+  return shown.find(({ pointExternalCode }) => pointExternalCode === external_code) ?? known;
 }
 
-/** Empty if the call fails: the failure is reported, and the next run repeats the call. */
+/** Undefined if the call fails: the failure is reported, and the next run repeats the call. */
 async function callOrReport<Request>(
   push: PushRun,
   endpoint: Endpoint<Request, unknown[]>,
   request: Request,
-): Promise<JsonObject[]> {
+): Promise<JsonObject[] | undefined> {
   try {
     return (await push.call(endpoint, request)) as JsonObject[];
   } catch (thrown) {
     if (!push.context.signal.aborted) push.report(asRoadbookError(thrown), 'stops of a plan could not be read');
-    return [];
+    return undefined;
   }
 }
