@@ -287,7 +287,8 @@ describe('return-executions', () => {
       ended.abort(new Error('the process ends'));
       return notify(stops);
     };
-    await place.run(JOB, {}, ended.signal);
+    const { status, error } = await place.run(JOB, {}, ended.signal);
+    expect([status, error?.code]).toEqual(['partial', 'stopped']);
     expect((await place.run(JOB)).error).toMatchObject({ code: 'stops_without_code' });
   });
 

@@ -8,6 +8,7 @@ import type { Preview, RunContext, RunOutcome } from '../job.ts';
 import { createNotifier, notifyEach } from '../push/acknowledge.ts';
 import { openPush, openUnrecorded, type PushRun } from '../push/kind.ts';
 import { routePlanKind } from '../push/kinds/route-plans.ts';
+import { stoppedEarly } from '../run.ts';
 import { type Change, changesOf } from './changes.ts';
 
 const MOST_NAMED = 10;
@@ -29,7 +30,9 @@ export async function executeReturns(context: RunContext): Promise<RunOutcome> {
   const failure = erp.failure();
   if (failure !== undefined) push.report(failure, 'ERP could not be notified');
   // An aborted run leaves the report to the next run.
-  if (uncoded.length > 0 && !context.signal.aborted) await reportUncoded(push, uncoded);
+  if (context.signal.aborted)
+    push.failures.unshift(stoppedEarly('What the ERP was notified of is stored; the next run notifies of the rest.'));
+  else if (uncoded.length > 0) await reportUncoded(push, uncoded);
   return { failures: push.failures, worked: context.counts.records + uncoded.length > 0 };
 }
 
