@@ -242,6 +242,8 @@ describe('http', () => {
       'erp_answer_unreadable',
     ],
     ['a list that is not there', { data: [] }, 'erp_records_missing'],
+    ['an empty answer', { text: 'null' }, 'erp_records_missing'],
+    ['an answer that is a text', { text: '"none"' }, 'erp_records_missing'],
     ['a redirect elsewhere', { status: 302, headers: { location: 'http://127.0.0.1:9/canary' } }, 'erp_answer_refused'],
   ])('%s is reported clearly', async (_name, answer, code) => {
     const error = await failure(drain(await open([answer], 'orders'), clock));

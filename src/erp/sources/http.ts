@@ -65,7 +65,7 @@ export function openHttp(settings: HttpSettings, context: SourceContext): ErpSou
 }
 
 function listAt(answer: Json, path: string): Json[] {
-  const found = path === '' ? answer : cellAt(answer as Record<string, Json>, path);
+  const found = path === '' || answer === null ? answer : cellAt(answer as Record<string, Json>, path);
   if (Array.isArray(found)) return found as Json[];
   const what = path === '' ? "The ERP's answer" : `The field "${path}" of the ERP's answer`;
   throw new Fatal(`${what} is not a list`, {
