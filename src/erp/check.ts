@@ -11,6 +11,8 @@ import { readFileInLimits } from './files/drop-file-reader.ts';
 import { dropNames, longNamed, longNames } from './files/drop-folder.ts';
 import { ifExists } from './files/gone.ts';
 import { issuePlace } from './items/issue-places.ts';
+import { startOf } from './items/item.ts';
+import { momentMs } from './items/moments.ts';
 import { validateItem } from './items/schemas.ts';
 import { suggestedPath } from './rows/column-names.ts';
 import type { Mapping } from './rows/mapping.ts';
@@ -154,12 +156,13 @@ function addBatch(tally: Tally, { items, readErrors }: ErpBatch, { kind, show, h
   }
 }
 
-/** With the code of the item and of its first stop, as after a delivery. */
+/** With the code and start of the item and the code of its first stop, as after a delivery. */
 async function tryStatements(settings: CheckRequest['settings'], context: SourceContext, item: ErpItem | undefined) {
   if (settings?.source !== 'sql') throw usage('Only an SQL feed has statements', 'Leave out --try-statements.');
   if (item === undefined) throw usage('The query returns no item to try the statements with', 'Let it return one.');
   const { externalCode, data } = item;
-  const periodStart = typeof data.date_time_start === 'string' ? data.date_time_start : null;
+  const startMs = momentMs(startOf(context.kind, data));
+  const periodStart = startMs === undefined ? null : isoInstant(startMs);
   const [point] = Array.isArray(data.route_points) ? data.route_points : [];
   const code = isJsonObject(point) ? point.external_code : undefined;
   const source = openSource(settings, context);

@@ -26,6 +26,9 @@ const START_FIELDS: Readonly<Partial<Record<FeedKind, string>>> = {
   itineraries: 'date_time_start_estimated',
 };
 
+/** The start of an item in canonical form, as it is written; undefined if it has none. */
+export const startOf = (kind: FeedKind, data: JsonObject): Json | undefined => data[START_FIELDS[kind] ?? ''];
+
 /** Characters per item. An item is checked, compared and sent in one step, so a larger one would block the daemon. */
 export const LARGEST_ITEM = 4 * 1024 * 1024;
 
@@ -59,8 +62,7 @@ export function itemOf(given: JsonObject, origin: string, context: ItemContext):
   const fault = codeFault(externalCode);
   if (fault !== undefined) return { readError: { origin, reason: `${names.join(' or ')}: ${fault}` } };
   if (kind === 'points_of_interest' || kind === 'agents') delete data.external_code;
-  const start = START_FIELDS[kind];
-  const startDay = start === undefined ? '' : localDay(data[start], zone);
+  const startDay = localDay(startOf(kind, data), zone);
   const item = { externalCode, startDay, data, origin };
   if (hasTooMany) return unreadItem(item, TOO_MANY_POINTS);
   if (twice !== undefined) return unreadItem(item, `${twice}: ${GIVEN_TWICE}`);
