@@ -3,7 +3,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isChangedAfterPush } from '../../src/warehouse/outbox/entry.ts';
 import { HOUR_MS } from '../support/push-faults.ts';
 import { makePushPlace } from '../support/push-place.ts';
@@ -109,4 +109,30 @@ it('acknowledges an item again if the acknowledgement was sent but not stored', 
   place.drop('route_plans', 'b.json', plan('P1'));
   await place.run(JOB);
   expect(readdirSync(join(place.folder('route_plans'), 'done'))).toContain('b.json');
+});
+
+describe('what the warehouse could not store', () => {
+  async function refusing(when: string) {
+    const place = await makePushPlace();
+    const raw = (statement: string) => place.engine.write(({ sql }) => sql.raw(statement));
+    await raw(`create trigger full before ${when} begin select raise(abort, 'full'); end`);
+    return { ...place, accept: () => raw('drop trigger full') };
+  }
+
+  it('of an offer is not counted', async () => {
+    const place = await refusing("insert on sync_state when new.name like 'taken file%'");
+    place.drop('route_plans', 'a.json', [plan('P1'), plan('BAD', { route_points: [] })]);
+    expect(await place.run(JOB)).toMatchObject({ status: 'failed', records: 0, inserted: 0, rejected: 0 });
+    await place.accept();
+    expect(await place.run(JOB)).toMatchObject({ status: 'partial', inserted: 2, rejected: 1, confirmed: 1 });
+  });
+
+  it('of a send is counted once, when it is stored', async () => {
+    const isSecondBatch = "new.state = 'sending' and exists (select 1 from push_outbox where state = 'confirmed')";
+    const place = await refusing(`update on push_outbox when ${isSecondBatch}`);
+    place.drop('route_plans', 'a.json', plans(257));
+    expect(await place.run(JOB)).toMatchObject({ status: 'failed', sent: 256, confirmed: 256 });
+    await place.accept();
+    expect(await place.run(JOB)).toMatchObject({ status: 'ok', sent: 1, confirmed: 1 });
+  });
 });

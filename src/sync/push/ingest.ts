@@ -2,7 +2,7 @@
 // taken; until then its batches wait in a spool. Each batch is one transaction; the last one of a file also marks the file
 // as taken.
 import { asRoadbookError, Retriable } from '../../core/errors.ts';
-import type { RunCounts } from '../../core/glossary.ts';
+import { addCounts, type RunCounts, zeroCounts } from '../../core/glossary.ts';
 import { contentHash } from '../../erp/items/canonical-form.ts';
 import { LONGEST_KEY } from '../../erp/items/field-schemas.ts';
 import { isUsualYear, localDay } from '../../erp/items/moments.ts';
@@ -78,11 +78,10 @@ async function takeBatch(push: PushRun, { batch, offers, uncoded }: OfferedBatch
   const codes = offers.map(({ external_code }) => external_code);
   const unread = uncoded[0]?.reason;
   const rules = rulesOf(push);
-  const { counts, dependencies } = push.context;
-  counts.rejected += uncoded.length;
-  push.unread.push(...uncoded.map(() => batch.name));
-  await push.engine.write(async (tx) => {
+  const { redact } = push.context.dependencies.redactor;
+  const taken = await push.engine.write(async (tx) => {
     const known = await entriesByCode(tx.sql, push.kind.feed, codes);
+    const counts = { ...zeroCounts(), rejected: uncoded.length };
     const changed = new Map<string, OutboxEntry>();
     for (const offer of offers) {
       const uses = known.get(offer.external_code) ?? [];
@@ -97,9 +96,12 @@ async function takeBatch(push: PushRun, { batch, offers, uncoded }: OfferedBatch
     }
     const stored = await storeEntries(tx, [...changed.values()]);
     if (stored.size < changed.size) throw changedMeanwhile();
-    if (batch.last) await noteUnread(tx, push, batch.name, unread && dependencies.redactor.redact(unread));
+    if (batch.last) await noteUnread(tx, push, batch.name, unread && redact(unread));
     if (batch.file !== undefined) await markTaken(tx, push, { name: batch.name, ...batch.file, readAt: push.now() });
+    return counts;
   });
+  addCounts(push.context.counts, taken);
+  push.unread.push(...uncoded.map(() => batch.name));
 }
 
 function logUnread({ context }: PushRun, offers: readonly Offer[], uncoded: readonly ReadError[]): void {

@@ -1,5 +1,5 @@
 // Derives the next entry, and the line of its history, from an answer to a send or from the decision of a read-back. Pure,
-// except `storeOutcomes`, which writes both. After an unclear answer to a create, the entry is unknown.
+// except `storeOutcomes`, which writes both, and `countOutcomes`. After an unclear answer to a create, the entry is unknown.
 import * as errors from '../../core/errors.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { FleetHttpError, serviceMessage } from '../../fleet/transport/failures.ts';
@@ -35,23 +35,30 @@ export interface Outcome extends Step {
   before: OutboxEntry;
 }
 
-/** Resolves to the outcomes that were stored. The other entries were changed by a person in the meantime. */
+/**
+ * Resolves to the outcomes that were stored. The other entries were changed by a person in the meantime. The run counts
+ * what was stored only after the transaction, which may still fail.
+ */
 export async function storeOutcomes<T extends Outcome>(
   tx: Transaction,
-  { context, partial, now }: PushRun,
+  { context, now }: PushRun,
   outcomes: readonly T[],
 ): Promise<T[]> {
-  const { counts, log, runId } = context;
+  const { log, runId } = context;
   const stored = await storeSteps(tx, outcomes, runId, now());
+  if (stored.length < outcomes.length)
+    log.warn({ entries: outcomes.length - stored.length }, 'entries changed before their outcome was stored');
+  return stored;
+}
+
+export function countOutcomes({ context, partial }: PushRun, stored: readonly Outcome[]): void {
+  const { counts } = context;
   for (const { before, entry } of stored) {
     if (before.state === entry.state) continue;
     if (entry.state === 'confirmed') counts.confirmed++;
     if (isPartial(entry)) partial.push(entry.external_code);
     if (entry.state === 'rejected') counts.rejected++;
   }
-  if (stored.length < outcomes.length)
-    log.warn({ entries: outcomes.length - stored.length }, 'entries changed before their outcome was stored');
-  return stored;
 }
 
 /** How a send ended. */

@@ -10,7 +10,7 @@ import { type EntryKey, nameOf, needsProof, type OutboxEntry, wasSent } from '..
 import * as queries from '../../warehouse/outbox/queries.ts';
 import { type Decision, decide, doubtOf, indexed, type Listing, matchesOf, mayBeTruncated } from './decide.ts';
 import { nextPlace, type PushRun, payloadOf } from './kind.ts';
-import { afterReadBack, factsOf, type Outcome, storeOutcomes } from './outcome.ts';
+import { afterReadBack, countOutcomes, factsOf, type Outcome, storeOutcomes } from './outcome.ts';
 import { padded, type Window, windowsOf } from './windows.ts';
 
 type EntrySummary = queries.EntrySummary;
@@ -222,6 +222,7 @@ async function judge(
   }
   if (outcomes.length === 0) return cleared;
   const stored = await engine.write((tx) => storeOutcomes(tx, push, outcomes));
+  countOutcomes(push, stored);
   return [...cleared, ...stored.filter((outcome) => isCleared(outcome, shown)).map(({ entry }) => entry)];
 }
 

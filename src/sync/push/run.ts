@@ -10,7 +10,7 @@ import { reportAttention } from './attention.ts';
 import { reportDeadline } from './deadline.ts';
 import { ingestFeed } from './ingest.ts';
 import { openPush, type PushKind, type PushRun } from './kind.ts';
-import { afterSend, factsOf, storeOutcomes } from './outcome.ts';
+import { afterSend, countOutcomes, factsOf, storeOutcomes } from './outcome.ts';
 import { forgetOldUnread, reportPushIssues } from './push-issues.ts';
 import { readBack } from './read-back.ts';
 import { sendCleared } from './send.ts';
@@ -40,12 +40,13 @@ async function recover(push: PushRun): Promise<void> {
   const message = 'The process that sent it ended before the answer was stored';
   const answer = { verdict: { is: 'unclear', message } } as const;
   const outcomes = left.map((entry) => afterSend(entry, entry, answer, facts));
-  await engine.write(async (tx) => {
+  const stored = await engine.write(async (tx) => {
     await dropOldPayloads(tx.sql, kind.feed, push.ago(settings.keep_refused));
     await deleteAged(tx.sql, kind.feed, push.ago(settings.keep_confirmed));
     await forgetOldUnread(tx, push);
-    await storeOutcomes(tx, push, outcomes);
+    return storeOutcomes(tx, push, outcomes);
   });
+  countOutcomes(push, stored);
   if (left.length > 0) context.log.warn({ entries: left.length }, 'entries sent by a dead process must be read back');
 }
 

@@ -8,7 +8,7 @@ import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { entriesByKey, holdersOf } from '../../warehouse/outbox/queries.ts';
 import { storeWithoutPayload, transition } from '../../warehouse/outbox/transitions.ts';
 import { type PushRun, payloadOf, type Verdict } from './kind.ts';
-import { type Answer, afterSend, factsOf, type Outcome, type Sent, storeOutcomes } from './outcome.ts';
+import { type Answer, afterSend, countOutcomes, factsOf, type Outcome, type Sent, storeOutcomes } from './outcome.ts';
 import type { Cleared } from './read-back.ts';
 
 const BATCH = 256;
@@ -84,10 +84,12 @@ function post({ kind, call }: PushRun, entry: OutboxEntry): Promise<Verdict> {
 /** One transaction that stores the finished sends and claims the next entries. */
 async function exchange(push: PushRun, done: readonly Sent[], next: readonly Cleared[]): Promise<Claimed[]> {
   if (done.length + next.length === 0) return [];
-  const claimed = await push.engine.write(async (tx) => {
-    await storeOutcomes(tx, push, done);
-    return claim(tx, push, next);
+  const { stored, claimed } = await push.engine.write(async (tx) => {
+    const stored: Outcome[] = await storeOutcomes(tx, push, done);
+    const { shared, claimed } = await claim(tx, push, next);
+    return { stored: [...stored, ...shared], claimed };
   });
+  countOutcomes(push, stored);
   for (const sent of done) report(push, sent);
   return claimed;
 }
@@ -103,12 +105,12 @@ function report({ context, failures }: PushRun, { entry, attempt, failure }: Sen
   if (!failures.some(({ message }) => message === failure.message)) failures.push(failure);
 }
 
-/** Claims only entries that have not changed since the read-back. */
-async function claim(tx: Transaction, push: PushRun, next: readonly Cleared[]): Promise<Claimed[]> {
+/** Claims only entries that have not changed since the read-back. `shared`: those that need not be sent, as stored. */
+async function claim(tx: Transaction, push: PushRun, next: readonly Cleared[]) {
   const { kind, context, now } = push;
   const ready = (await entriesByKey(tx.sql, kind.feed, next)).filter(({ payload }) => payload !== null);
-  const { free, shared } = kind.hasUniqueKey ? await firstOfEachKey(tx, push, ready) : { free: ready, shared: [] };
-  await storeOutcomes(tx, push, shared);
+  const { free, others } = kind.hasUniqueKey ? await firstOfEachKey(tx, push, ready) : { free: ready, others: [] };
+  const shared = await storeOutcomes(tx, push, others);
   const at = now();
   const claimed = free.map((before) => ({
     before,
@@ -123,7 +125,7 @@ async function claim(tx: Transaction, push: PushRun, next: readonly Cleared[]): 
     tx,
     claimed.map(({ entry }) => entry),
   );
-  return claimed.filter(({ entry }) => stored.has(nameOf(entry)));
+  return { shared, claimed: claimed.filter(({ entry }) => stored.has(nameOf(entry))) };
 }
 
 /** If several codes have the same key, one is sent. The others wait for it, and share its outcome once it is confirmed. */
@@ -131,19 +133,19 @@ async function firstOfEachKey({ sql }: Transaction, { kind, now }: PushRun, read
   const keys = ready.map(({ remote_key }) => remote_key);
   const holders = new Map((await holdersOf(sql, kind.feed, keys)).map((each) => [each.remote_key, each]));
   const free: OutboxEntry[] = [];
-  const shared: Outcome[] = [];
+  const others: Outcome[] = [];
   for (const before of ready) {
     const holder = holders.get(before.remote_key);
     if (holder === undefined) {
       free.push(before);
       holders.set(before.remote_key, before);
-    } else if (holder.state === 'confirmed') shared.push({ before, entry: sharedOutcome(before, holder, now()) });
+    } else if (holder.state === 'confirmed') others.push({ before, entry: sharedOutcome(before, holder, now()) });
     else {
       const message = `${holder.external_code} is the same ${kind.noun} and is sent first`;
-      if (before.message !== message) shared.push({ before, entry: transition(before, 'note', now(), { message }) });
+      if (before.message !== message) others.push({ before, entry: transition(before, 'note', now(), { message }) });
     }
   }
-  return { free, shared };
+  return { free, others };
 }
 
 const sharedOutcome = (entry: OutboxEntry, holder: OutboxEntry, at: string): OutboxEntry =>
