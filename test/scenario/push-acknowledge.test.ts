@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Action, acknowledgeAgain, act, cancel, retry } from '../../src/sync/push/actions.ts';
+import { outboxAttention } from '../../src/sync/push/attention.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
 import { CPFS, plan } from '../support/push-samples.ts';
 import { makeSqliteErp } from '../support/sqlite-erp.ts';
@@ -94,6 +95,31 @@ describe('an ERP whose statement finds no row', () => {
     await place.run(JOB);
     expect(await erp.database('item').pluck('state')).toEqual(['confirmed']);
     expect((await place.story('Shop')).map(({ outcome }) => outcome)).toContain('acknowledged-again');
+  });
+});
+
+describe('an ERP that goes on offering finished items', () => {
+  const JOB = 'push-points-of-interest';
+
+  it('is notified again once an hour, and no entry counts as one that it could not be notified of', async () => {
+    const shop = { title: 'Shop', latitude: -23.5, longitude: -46.6 };
+    const erp = await makeSqliteErp(Object.keys(shop));
+    const seen: unknown[] = [];
+    const place = await makePushPlace({
+      feeds: { points_of_interest: erp.feed },
+      answering: async () => void seen.push(...(await outboxAttention(place.engine, place.now()))),
+    });
+    await erp.give('1', shop);
+    await place.runs(JOB, 2);
+    expect(await erp.acknowledgements()).toHaveLength(1);
+    await place.clock.advance(HOUR);
+    // New, so that the service is called between the offer and the notification.
+    await erp.give('2', { ...shop, title: 'New' });
+    await place.run(JOB);
+    expect((await erp.acknowledgements()).map(({ code }) => code)).toEqual(['Shop', 'New', 'Shop']);
+    expect([place.sandbox.ledger().points_of_interest, seen]).toEqual([{ Shop: 1, New: 1 }, []]);
+    await place.run(JOB);
+    expect(await erp.acknowledgements()).toHaveLength(3);
   });
 });
 

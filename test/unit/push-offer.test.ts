@@ -1,7 +1,7 @@
 // State × offer: how an item that the ERP offers changes its entry, as a table of pure cases.
 import { describe, expect, it } from 'vitest';
 import { localDay } from '../../src/erp/items/moments.ts';
-import { type Offer, type OfferRules, takeOffer } from '../../src/sync/push/offer.ts';
+import { type Offer, type OfferRules, offeredStill, takeOffer } from '../../src/sync/push/offer.ts';
 import { type OutboxEntry, type OutboxState, reasonsOf } from '../../src/warehouse/outbox/entry.ts';
 import { AT, entryIn, minutesAfter } from '../support/outbox-samples.ts';
 
@@ -256,13 +256,17 @@ describe('an offer', () => {
     'notifies the ERP again of an entry that is %s and that it still offers after an hour',
     (state) => {
       const known = (minutes: number) => entryIn(state, { told_at: minutesAfter(-minutes) });
-      expect(take([known(59)], { content_hash: 'one' })).toBeUndefined();
-      expect(take([known(60)], { content_hash: 'one' })).toMatchObject({ told_at: null });
+      const offer = { ...OFFER, content_hash: 'one', day: '2025-03-13', erp_code: '529' };
+      expect(offeredStill([known(59)], offer, RULES)).toBeUndefined();
+      expect(offeredStill([known(60)], offer, RULES)).toEqual({ ...known(60), erp_code: '529' });
+      expect(offeredStill([known(60)], { ...offer, content_hash: 'two' }, RULES)).toBeUndefined();
+      expect(take([known(60)], offer)).toBeUndefined();
     },
   );
 
   it('notifies the ERP once of an entry that is not final', () => {
-    expect(take([entryIn('unknown', { told_at: minutesAfter(-60) })], { content_hash: 'one' })).toBeUndefined();
+    const known = entryIn('unknown', { told_at: minutesAfter(-60) });
+    expect(offeredStill([known], { ...OFFER, content_hash: 'one', day: '2025-03-13' }, RULES)).toBeUndefined();
   });
 
   it('with a tax number as its code refreshes the clear code', () => {

@@ -1,12 +1,13 @@
 // Notifies the ERP of every stored outcome: by a call, or by the result of the file that the ERP dropped. The ERP is
 // notified before the notification is stored, so after a crash it is notified twice rather than never.
+import { chunks } from '../../core/chunks.ts';
 import { asRoadbookError, type RoadbookError } from '../../core/errors.ts';
 import { NotifiedInPart } from '../../erp/source.ts';
 import { type EntryKey, nameOf } from '../../warehouse/outbox/entry.ts';
-import { type EntrySummary, markAcknowledged, unacknowledged } from '../../warehouse/outbox/queries.ts';
+import { type EntrySummary, entriesByKey, markAcknowledged, unacknowledged } from '../../warehouse/outbox/queries.ts';
 import { codeInClear, itemOutcome } from './codes.ts';
 import { finishFiles, type WaitingFile, waitingFiles } from './file-results.ts';
-import type { PushRun } from './kind.ts';
+import type { PushRun, RepeatedNotification } from './kind.ts';
 
 export async function acknowledgeOutcomes(push: PushRun): Promise<void> {
   if (push.context.signal.aborted) return;
@@ -51,9 +52,23 @@ async function acknowledgeEntries(
     if (last === undefined) break;
     isErpAvailable = await notifier.notify(entries.filter((entry) => !inFiles.has(nameOf(entry))));
   }
+  // Last, so that they never hold up a first notification.
+  const again = push.again.filter((entry) => !inFiles.has(nameOf(entry)));
+  for (const page of chunks(again, PAGE)) {
+    if (!isErpAvailable) break;
+    isErpAvailable = await notifier.notify(await unchanged(push, page));
+  }
   const failure = notifier.failure();
   if (failure !== undefined) reportFailure(push, failure);
   return isErpAvailable;
+}
+
+const PAGE = 200;
+
+async function unchanged({ kind, engine }: PushRun, some: readonly RepeatedNotification[]): Promise<EntrySummary[]> {
+  const entries = await engine.read((sql) => entriesByKey(sql, kind.feed, some));
+  const codes = new Map(some.map((each) => [nameOf(each), each.erp_code]));
+  return entries.map((entry) => ({ ...entry, erp_code: codes.get(nameOf(entry)) ?? null }));
 }
 
 /** The failures of single entries, by their place in the list. Throws if the whole list failed. */

@@ -13,8 +13,8 @@ import { entriesByCode, type Period } from '../../warehouse/outbox/queries.ts';
 import { storeEntries } from '../../warehouse/outbox/transitions.ts';
 import { codesOf } from './codes.ts';
 import { markTaken, takenFiles } from './file-results.ts';
-import type { Payload, PushRun } from './kind.ts';
-import { type Offer, type OfferRules, takeOffer } from './offer.ts';
+import { type Payload, type PushRun, type RepeatedNotification, repeatedNotification } from './kind.ts';
+import { type Offer, type OfferRules, offeredStill, takeOffer } from './offer.ts';
 import { noteUnread } from './push-issues.ts';
 import { createSpool } from './spool.ts';
 
@@ -83,12 +83,17 @@ async function takeBatch(push: PushRun, { batch, offers, uncoded }: OfferedBatch
     const known = await entriesByCode(tx.sql, push.kind.feed, codes);
     const counts = { ...zeroCounts(), rejected: uncoded.length };
     const changed = new Map<string, OutboxEntry>();
+    const again: RepeatedNotification[] = [];
     for (const offer of offers) {
       const uses = known.get(offer.external_code) ?? [];
       const then = takeOffer(uses, offer, rules);
       const place = uses.findIndex(({ code_use }) => code_use === then?.code_use);
       count(counts, offer, uses[place], then);
-      if (then === undefined) continue;
+      if (then === undefined) {
+        const still = offeredStill(uses, offer, rules);
+        if (still !== undefined) again.push(repeatedNotification(still));
+        continue;
+      }
       // One code in two spellings changes the same entry twice. Store it once, over the revision that was read.
       const revision = changed.get(nameOf(then))?.revision ?? then.revision;
       changed.set(nameOf(then), { ...then, revision });
@@ -98,9 +103,10 @@ async function takeBatch(push: PushRun, { batch, offers, uncoded }: OfferedBatch
     if (stored.size < changed.size) throw changedMeanwhile();
     if (batch.last) await noteUnread(tx, push, batch.name, unread && redact(unread));
     if (batch.file !== undefined) await markTaken(tx, push, { name: batch.name, ...batch.file, readAt: push.now() });
-    return counts;
+    return { counts, again };
   });
-  addCounts(push.context.counts, taken);
+  addCounts(push.context.counts, taken.counts);
+  push.again.push(...taken.again);
   push.unread.push(...uncoded.map(() => batch.name));
 }
 

@@ -6,7 +6,7 @@ import { PRIORITY } from '../../core/rate/limiter.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import type { FeedKind } from '../../erp/feed-kinds.ts';
 import type { Endpoint } from '../../fleet/endpoint.ts';
-import { type OutboxEntry, type Place, placeOf } from '../../warehouse/outbox/entry.ts';
+import { keyOf, type OutboxEntry, type Place, placeOf } from '../../warehouse/outbox/entry.ts';
 import type { Period } from '../../warehouse/outbox/queries.ts';
 import { type Digest, personalDigest } from '../../warehouse/privacy/personal-digest.ts';
 import type { RunContext } from '../job.ts';
@@ -68,6 +68,16 @@ export interface PushKind {
   readonly failed?: { status: string; message: string };
 }
 
+/** An entry of which the ERP is notified once more, with the clear code that the outbox no longer has. */
+export type RepeatedNotification = Pick<OutboxEntry, 'kind' | 'external_code' | 'code_use' | 'erp_code' | 'revision'>;
+
+/** Without the other columns: there may be as many as the ERP offers items. */
+export const repeatedNotification = ({ erp_code, revision, ...entry }: OutboxEntry): RepeatedNotification => ({
+  ...keyOf(entry),
+  erp_code,
+  revision,
+});
+
 /** Shared by all steps of one run. */
 export type PushRun = NonNullable<Awaited<ReturnType<typeof openPush>>>;
 
@@ -92,6 +102,8 @@ export async function openPush(kind: PushKind, context: RunContext) {
   const partial: string[] = [];
   /** The file or feed of each part that could not be read and has no code. The run counts such a part as rejected. */
   const unread: string[] = [];
+  /** The ERP has been notified of them, and still offers them. After a crash the next run finds them again. */
+  const again: RepeatedNotification[] = [];
   /** Adds a failure to the run, and logs it with a message. */
   const report = (failure: RoadbookError, message: string, fields?: object): void => {
     log[isPassing(failure) ? 'debug' : 'warn']({ err: failure, ...fields }, message);
@@ -99,7 +111,7 @@ export async function openPush(kind: PushKind, context: RunContext) {
   };
   const digest = await personalDigest(engine, now());
   const settings = options as unknown as PushSettings;
-  return { kind, feed, settings, context, engine, call, digest, failures, partial, unread, report, now, ago };
+  return { kind, feed, settings, context, engine, call, digest, failures, partial, unread, again, report, now, ago };
 }
 
 /** For a preview: the run is not recorded. */

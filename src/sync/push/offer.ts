@@ -44,9 +44,6 @@ const REOPENED = 'An earlier send may have arrived: it is read back before the c
 const UNNAMED = 'The service has it, but must show its identifier before it can be changed';
 const REUSED = 'The ERP reused the code for another day; it was not sent';
 
-/** If the ERP still offers a final entry, it may have missed the notification. It is notified again after this long. */
-const NOTIFY_AGAIN_MS = 3_600_000;
-
 /** The entry after the offer; undefined if nothing changes. `uses` are all entries of the code, in order. */
 export function takeOffer(uses: readonly OutboxEntry[], offer: Offer, rules: OfferRules): OutboxEntry | undefined {
   const then = entryAfter(uses, offer, rules);
@@ -55,6 +52,21 @@ export function takeOffer(uses: readonly OutboxEntry[], offer: Offer, rules: Off
   if (rules.dayOf(before.period_start) === rules.dayOf(then.period_start)) return then;
   // On another day it is another plan: before this offer it had no deadline to keep for that day.
   return { ...then, created_at: rules.at, confirmed_at: null };
+}
+
+/** If the ERP still offers a final entry, it may have missed the notification. It is notified again after this long. */
+const NOTIFY_AGAIN_MS = 3_600_000;
+
+/**
+ * The final entry that the ERP still offers long after it was notified, with the clear code of the offer; undefined if there
+ * is none. Its notification counts until the next one is made: the ERP has been notified.
+ */
+export function offeredStill(uses: readonly OutboxEntry[], offer: Offer, rules: OfferRules): OutboxEntry | undefined {
+  const { known } = entryFor(uses, offer, rules);
+  if (known?.content_hash !== offer.content_hash || known.told_at === null || !FINAL.includes(known.state))
+    return undefined;
+  const isLongAgo = Date.parse(rules.at) - Date.parse(known.told_at) >= NOTIFY_AGAIN_MS;
+  return isLongAgo ? { ...known, erp_code: offer.erp_code } : undefined;
 }
 
 function entryAfter(uses: readonly OutboxEntry[], offer: Offer, rules: OfferRules): OutboxEntry | undefined {
@@ -127,10 +139,9 @@ function rejectedReuse({ period_start, remote_id }: OutboxEntry, { dayOf }: Offe
 function repeated(known: OutboxEntry, { erp_code, reasons }: Offer, { at }: OfferRules): OutboxEntry | undefined {
   const hasOtherReasons = known.content_hash === '' && reasonsOf(known).join() !== reasons.join();
   if (hasOtherReasons) return transition(known, 'note', at, { reasons: reasonsText(reasons), told_at: null, erp_code });
-  if (!FINAL.includes(known.state) || known.told_at === null)
-    return known.erp_code === erp_code ? undefined : transition(known, 'note', at, { erp_code });
-  const isLongAgo = Date.parse(at) - Date.parse(known.told_at) >= NOTIFY_AGAIN_MS;
-  return isLongAgo ? transition(known, 'note', at, { told_at: null, erp_code }) : undefined;
+  // Once the ERP has been notified, the clear code is no longer kept.
+  const isDone = FINAL.includes(known.state) && known.told_at !== null;
+  return isDone || known.erp_code === erp_code ? undefined : transition(known, 'note', at, { erp_code });
 }
 
 /** The content has changed and may be sent. */
