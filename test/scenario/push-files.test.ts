@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { act, retry } from '../../src/sync/push/actions.ts';
 import { outboxAttention } from '../../src/sync/push/attention.ts';
+import { pushIssues } from '../../src/sync/push/push-issues.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { makePushPlace, type PlaceOptions, type PushPlace } from '../support/push-place.ts';
 import { agent, CPFS, plan, pointOfInterest } from '../support/push-samples.ts';
@@ -678,3 +679,14 @@ it('a file whose reader is killed fails alone: the other files are taken, and th
 /** The processes that this one has started. */
 const children = (): number[] =>
   readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+
+it('a file with too long a name is one issue, however often it is read', async () => {
+  const place = await makePushPlace();
+  place.drop('route_plans', `${'a'.repeat(200)}.json`, plan('P1'));
+  const since = place.now();
+  for (const _ of [1, 2]) {
+    expect((await place.run(JOB)).error).toMatchObject({ code: 'items_rejected' });
+    expect(await pushIssues(place.engine, place.clock.now())).toMatchObject([{ reason: 'unreadable', newest: since }]);
+    await place.clock.advance(HOUR);
+  }
+});

@@ -101,7 +101,7 @@ async function takeBatch(push: PushRun, { batch, offers, uncoded }: OfferedBatch
     }
     const stored = await storeEntries(tx, [...changed.values()]);
     if (stored.size < changed.size) throw changedMeanwhile();
-    if (batch.last) await noteUnread(tx, push, batch.name, unread && redact(unread));
+    if (batch.last) await noteUnread(tx, push, batch, unread && redact(unread));
     if (batch.file !== undefined) await markTaken(tx, push, { name: batch.name, ...batch.file, readAt: push.now() });
     return { counts, again };
   });

@@ -7,6 +7,7 @@ import { firstNames } from '../../core/text/first-names.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { DAY_MS } from '../../core/time/durations.ts';
 import { FEED_KINDS } from '../../erp/feed-kinds.ts';
+import type { ErpBatch } from '../../erp/source.ts';
 import { deleteFact, factIn, writeFact } from '../../warehouse/control/learned-facts.ts';
 import type { Engine, Transaction } from '../../warehouse/engine.ts';
 import { dropOldUnread, gonePlans, openIssues, unreadFact } from '../../warehouse/outbox/lists.ts';
@@ -78,7 +79,7 @@ export interface UnreadFact {
   reason: string;
   /** Absent, as `at`, if an earlier version stored the fact. */
   kind?: string;
-  /** When the file was read; of a query or answer, when it was first read with this reason. */
+  /** When the file was taken; of what every run reads again, when it was first read with this reason. */
   at?: string;
 }
 
@@ -86,15 +87,16 @@ export interface UnreadFact {
 export async function noteUnread(
   tx: Transaction,
   push: PushRun,
-  name: string,
+  { name, file }: ErpBatch,
   reason: string | undefined,
 ): Promise<void> {
   const fact = unreadFact(push.kind.feed, name);
   if (reason === undefined) await deleteFact(tx.sql, fact);
   else {
     const now = push.now();
-    // Every run reads a query again. If the time moved each time, the same fault would be a new item for the alerts.
-    const last = push.feed.source.files === undefined ? await factIn<UnreadFact>(tx.sql, fact) : undefined;
+    // A file is taken once. Every run reads a query again, and a file that it cannot take. If the time moved each time, the
+    // same fault would be a new item for the alerts.
+    const last = file === undefined ? await factIn<UnreadFact>(tx.sql, fact) : undefined;
     const at = last?.reason === reason ? (last.at ?? now) : now;
     const unread: UnreadFact = { name, reason, kind: push.kind.feed, at };
     await writeFact(tx, fact, unread, Date.parse(now));
