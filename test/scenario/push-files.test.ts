@@ -690,3 +690,20 @@ it('a file with too long a name is one issue, however often it is read', async (
     await place.clock.advance(HOUR);
   }
 });
+
+it.each([
+  ['cannot be read', { 'plan.external_code': 'P1', 'point.name': 'A', 'point.order': '1.5' }],
+  ['is invalid', plan('P1', { date_time_start: 'soon' })],
+])('an item that %s is an issue for another day with each file that has it', async (_, item) => {
+  const place = await makePushPlace();
+  const issues = () => pushIssues(place.engine, place.clock.now());
+  for (const name of ['a', 'b']) {
+    place.drop('route_plans', `${name}.json`, [item]);
+    await place.run(JOB);
+    expect(await issues()).toMatchObject([{ reason: 'rejected', entries: 1, newest: place.now() }]);
+    expect(await place.entry('P1')).toMatchObject({ origin: `${name}.json record 1` });
+    await place.clock.advance(25 * HOUR);
+    await place.run(JOB);
+    expect(await issues()).toEqual([]);
+  }
+});

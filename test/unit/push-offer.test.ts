@@ -31,6 +31,7 @@ const RULES: OfferRules = {
   canChange: false,
   reuseCodes: false,
   flagsChanges: true,
+  inFiles: false,
   at: AT,
   settleMs: 120_000,
   dayOf: (instant) => localDay(instant, 'America/Sao_Paulo'),
@@ -164,6 +165,19 @@ describe('an offer', () => {
       told_at: null,
       erp_code: '529',
     });
+  });
+
+  it('that is rejected as before is another rejection in another file, and no other content', () => {
+    const rejected = entryIn('rejected', { updated_at: minutesAfter(-60), origin: 'old.json' });
+    const inFiles = { inFiles: true };
+    expect(take([rejected], { content_hash: 'one' })).toBeUndefined();
+    expect(take([rejected], { content_hash: 'one' }, inFiles)).toMatchObject({ updated_at: AT, origin: 'a.json' });
+    expect(take([rejected], UNREAD, inFiles)).toMatchObject({
+      updated_at: AT,
+      origin: 'old.json',
+      content_hash: 'one',
+    });
+    expect(take([{ ...rejected, state: 'cancelled' }], UNREAD, inFiles)).toBeUndefined();
   });
 
   it('that can be sent clears an alarm about the content, and no other', () => {

@@ -194,10 +194,11 @@ function unreadItems(push: PushRun, readErrors: readonly ReadError[]): (part: Er
     });
 }
 
-export const rulesOf = ({ kind, settings, context, now }: PushRun): OfferRules => ({
+export const rulesOf = ({ kind, feed, settings, context, now }: PushRun): OfferRules => ({
   canChange: kind.change !== undefined,
   reuseCodes: settings.reuse_codes,
   flagsChanges: settings.after_confirmation !== 'ignore',
+  inFiles: feed.source.files !== undefined,
   at: now(),
   settleMs: settings.settle,
   dayOf: (instant) => localDay(instant, context.dependencies.timezone),

@@ -30,6 +30,8 @@ export interface OfferRules {
   reuseCodes: boolean;
   /** Changes after confirmation are flagged; otherwise they are ignored. */
   flagsChanges: boolean;
+  /** The offers come in files, each of which is taken once. A query offers its items in every run. */
+  inFiles: boolean;
   at: string;
   /** How long after a rejection by HTTP status the service may still show the item. */
   settleMs: number;
@@ -136,13 +138,22 @@ function rejectedReuse({ period_start, remote_id }: OutboxEntry, { dayOf }: Offe
   return { payload: null, attention: 'code_reused', message: REUSED, reasons: reasonsText([reason]) };
 }
 
-function repeated(known: OutboxEntry, { erp_code, reasons }: Offer, { at }: OfferRules): OutboxEntry | undefined {
+function repeated(known: OutboxEntry, offer: Offer, rules: OfferRules): OutboxEntry | undefined {
+  const { at } = rules;
+  const { erp_code, origin, reasons } = offer;
+  const rejection = rejectedAnew(known, rules);
   const hasOtherReasons = known.content_hash === '' && reasonsOf(known).join() !== reasons.join();
-  if (hasOtherReasons) return transition(known, 'note', at, { reasons: reasonsText(reasons), told_at: null, erp_code });
+  if (hasOtherReasons)
+    return transition(known, 'note', at, { reasons: reasonsText(reasons), told_at: null, erp_code, ...rejection });
+  if (rejection !== undefined) return transition(known, 'note', at, { erp_code, origin, ...rejection });
   // Once the ERP has been notified, the clear code is no longer kept.
   const isDone = FINAL.includes(known.state) && known.told_at !== null;
   return isDone || known.erp_code === erp_code ? undefined : transition(known, 'note', at, { erp_code });
 }
+
+/** In another file it is another rejection, which the health shows for a day; in every run of a query it is the same one. */
+const rejectedAnew = ({ state }: OutboxEntry, { inFiles, at }: OfferRules) =>
+  inFiles && state === 'rejected' ? { updated_at: at } : undefined;
 
 /** The content has changed and may be sent. */
 function changed(known: OutboxEntry, offer: Offer, rules: OfferRules): OutboxEntry | undefined {
@@ -206,8 +217,11 @@ function invalid(known: OutboxEntry, offer: Offer, rejection: Rejection, rules: 
   const { content_hash, erp_code } = offer;
   const isUnread = content_hash === '';
   if (!mayBeAtService(known)) {
-    // A read error does not change a final entry. It has no key and no period, so the entry keeps its own.
-    if (isUnread && known.state !== 'ready') return undefined;
+    // A read error does not change the content of a final entry. It has no key and no period, so the entry keeps its own.
+    if (isUnread && known.state !== 'ready') {
+      const rejected = rejectedAnew(known, rules);
+      return rejected && transition(known, 'note', rules.at, rejected);
+    }
     const place = isUnread ? placeOf(known) : {};
     return transition(known, 'reject', rules.at, { ...contentOf(offer), ...place, ...rejection });
   }
