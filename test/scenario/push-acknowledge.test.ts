@@ -51,6 +51,27 @@ describe('a plan with several cells that cannot be read', () => {
   });
 });
 
+describe('two plans of a code that is reused, whose ends are no dates', () => {
+  it('are two rejected plans, of each of which the ERP is notified once', async () => {
+    const columns = ['plan.external_code', 'plan.date_time_start', 'plan.date_time_end', 'point.name'];
+    const erp = await makeSqliteErp(columns);
+    for (const day of ['13', '14'])
+      await erp.give(day, {
+        'plan.external_code': 'R7',
+        'plan.date_time_start': `2025-03-${day}T08:00`,
+        'plan.date_time_end': 'soon',
+        'point.name': 'A',
+      });
+    const place = await makePushPlace({ feeds: { route_plans: erp.feed }, reuseCodes: true });
+    for (const inserted of [2, 0])
+      expect(await place.run('push-route-plans', { reuse_codes: true })).toMatchObject({ inserted, updated: 0 });
+    expect(await erp.acknowledgements()).toHaveLength(2);
+    expect(await place.outbox()).toMatchObject(
+      ['13', '14'].map((day) => ({ state: 'rejected', period_start: `2025-03-${day}T11:00:00.000Z` })),
+    );
+  });
+});
+
 describe('an ERP whose statement finds no row', () => {
   const JOB = 'push-points-of-interest';
   const shop = { title: 'Shop', latitude: -23.5, longitude: -46.6 };

@@ -3,12 +3,13 @@
 import { isJsonObject, type Json, type JsonObject, scalarText } from '../../core/glossary.ts';
 import { stableJsonWithoutNulls } from '../../core/text/stable-json.ts';
 import { isStorable } from '../../core/text/storable-text.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 import { FEED_KINDS, type FeedKind } from '../feed-kinds.ts';
 import type { ErpItem, FileItem, ReadError } from '../source.ts';
 import { canonicalData, canonicalOptions } from './canonical-form.ts';
 import { LONGEST_KEY, TOO_LONG, UNSTORABLE } from './field-schemas.ts';
 import { DATA_FIELDS } from './fields.ts';
-import { localDay } from './moments.ts';
+import { localDay, momentMs } from './moments.ts';
 
 export type Reading = { item: ErpItem } | { readError: ReadError };
 
@@ -26,8 +27,13 @@ const START_FIELDS: Readonly<Partial<Record<FeedKind, string>>> = {
   itineraries: 'date_time_start_estimated',
 };
 
-/** The start of an item in canonical form, as it is written; undefined if it has none. */
-export const startOf = (kind: FeedKind, data: JsonObject): Json | undefined => data[START_FIELDS[kind] ?? ''];
+const startOf = (kind: FeedKind, data: JsonObject): Json | undefined => data[START_FIELDS[kind] ?? ''];
+
+/** The instant at which an item in canonical form starts; null if it has no start, or none that can be read. */
+export function startInstant(kind: FeedKind, data: JsonObject): string | null {
+  const ms = momentMs(startOf(kind, data));
+  return ms === undefined ? null : isoInstant(ms);
+}
 
 /** Characters per item. An item is checked, compared and sent in one step, so a larger one would block the daemon. */
 export const LARGEST_ITEM = 4 * 1024 * 1024;

@@ -5,6 +5,7 @@ import { asRoadbookError, Retriable } from '../../core/errors.ts';
 import { addCounts, type RunCounts, zeroCounts } from '../../core/glossary.ts';
 import { contentHash } from '../../erp/items/canonical-form.ts';
 import { LONGEST_KEY } from '../../erp/items/field-schemas.ts';
+import { startInstant } from '../../erp/items/item.ts';
 import { isUsualYear, localDay } from '../../erp/items/moments.ts';
 import { validateItem } from '../../erp/items/schemas.ts';
 import { type ErpBatch, type ErpItem, type ReadError, validItems } from '../../erp/source.ts';
@@ -153,7 +154,8 @@ function offerOf({ kind, feed, digest, context }: PushRun, item: ErpItem): Offer
   const period = usualPeriod(kind.periodOf?.(data));
   const place = {
     remote_key: kind.keyOf(data, digest).slice(0, LONGEST_KEY),
-    period_start: period?.start ?? null,
+    // The start alone tells two items of a reused code apart.
+    period_start: period?.start ?? startInstant(kind.feed, data),
     period_end: period?.end ?? null,
   };
   return {

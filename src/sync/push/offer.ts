@@ -95,9 +95,9 @@ function entryFor(uses: readonly OutboxEntry[], offer: Offer, rules: OfferRules)
   const { canChange, reuseCodes, dayOf } = rules;
   const { day } = offer;
   const latest = uses.findLast(({ attention }) => attention !== 'code_reused');
-  if (day === '' || (offer.period_start === null && !reuseCodes)) return { known: latest };
+  if (day === '' || (offer.period_end === null && !reuseCodes)) return { known: latest };
   const sameDay = uses.find(({ period_start }) => period_start !== null && dayOf(period_start) === day);
-  // An item without a readable period gets no new entry for each day: one entry without a period represents it.
+  // An item that could not be read gets no new entry for each day: one entry without a period represents it.
   if (reuseCodes && offer.period_start === null)
     return { known: sameDay ?? uses.findLast(({ period_start }) => period_start === null) };
   if (reuseCodes || (sameDay !== undefined && mayBeAtService(sameDay))) return { known: sameDay };
