@@ -144,7 +144,7 @@ const DAY: Record<string, ColumnDraft> = {
 };
 
 export const baseTable = (draft: TableDraft): Table =>
-  complete(draft, 'base', draft.dayOf === undefined ? TRAILING : { ...TRAILING, ...DAY });
+  complete(draft, 'base', draft.dayOf === undefined ? TRAILING : { ...DAY, ...TRAILING });
 export const controlTable = <Columns extends TableDraft['columns'], const Key extends string>(
   draft: TableDraft & { columns: Columns; key: readonly Key[] },
 ): ControlTable<RowFrom<Columns, Key>> => complete(draft, 'control', {});
