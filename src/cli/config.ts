@@ -4,7 +4,7 @@ import { type App, configDeclarations, loadJobs } from '../app/app.ts';
 import { configJsonSchema } from '../config/json-schema.ts';
 import { publicConfig } from '../config/secrets.ts';
 import { isoInstant } from '../core/time/clock.ts';
-import { nextTick } from '../schedule/ticks.ts';
+import { localTick, nextTick } from '../schedule/ticks.ts';
 import { budgetOf, showBudget } from './budget.ts';
 import { addCommand, print, withApp } from './command.ts';
 import { namedJob } from './named-job.ts';
@@ -31,11 +31,15 @@ export function define(config: Command): void {
     usage: 'schema',
     summary: 'prints the JSON Schema of the file, for editors',
     action: async () => {
-      print(JSON.stringify(configJsonSchema(configDeclarations(await loadJobs())), null, 2));
+      print(await schemaText());
       return 0;
     },
   });
 }
+
+/** The JSON Schema of the configuration file. */
+export const schemaText = async (): Promise<string> =>
+  JSON.stringify(configJsonSchema(configDeclarations(await loadJobs())), null, 2);
 
 function jobOverview(app: App, name: string) {
   const { enabled, schedule, timezone } = namedJob(app, name).settings;
@@ -43,8 +47,11 @@ function jobOverview(app: App, name: string) {
   return { name, enabled, schedule, timezone, next_tick_at: next === undefined ? null : isoInstant(next) };
 }
 
+const shownTick = ({ next_tick_at, timezone }: ReturnType<typeof jobOverview>): string =>
+  next_tick_at === null ? '' : localTick(Date.parse(next_tick_at), timezone);
+
 const show = (jobs: readonly ReturnType<typeof jobOverview>[]): string =>
   textTable(
     ['job', 'enabled', 'schedule', 'zone', 'next tick'],
-    jobs.map((job) => [job.name, job.enabled ? 'on' : 'off', job.schedule, job.timezone, job.next_tick_at]),
+    jobs.map((job) => [job.name, job.enabled ? 'on' : 'off', job.schedule, job.timezone, shownTick(job)]),
   );

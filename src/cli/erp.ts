@@ -1,7 +1,9 @@
 // roadbook erp check | template: reads a file or feed without sending, and writes sample files to start from.
 import { writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { App } from '../app/app.ts';
+import { makeFolder } from '../core/atomic-file.ts';
 import { redactedJson } from '../core/text/redaction.ts';
 import { type CheckReport, type CheckRequest, checkErp } from '../erp/check.ts';
 import { FEED_KINDS, type FeedKind } from '../erp/feed-kinds.ts';
@@ -64,10 +66,14 @@ export function define(erp: Command): void {
       const zone = app.loaded.config.timezone;
       const content = await template({ ...wanted, nowMs: app.clock.now(), zone });
       if (out !== undefined) await writeNew(out, content);
+      if (wanted.json) {
+        const encoding = wanted.format === 'xlsx' ? 'base64' : 'utf8';
+        const what = out === undefined ? { encoding, content: content.toString(encoding) } : { file: out };
+        print(JSON.stringify({ kind: wanted.kind, format: wanted.format, ...what }, null, 2));
+      } else if (out !== undefined) say(`${out} was written. Try: npx roadbook erp check ${out} --kind ${wanted.kind}`);
       else if (wanted.format === 'xlsx' && process.stdout.isTTY)
         throw usageError('A workbook cannot be shown in a terminal', 'Add --out FILE.xlsx.');
       else process.stdout.write(content);
-      if (out !== undefined) say(`${out} was written. Try: npx roadbook erp check ${out} --kind ${wanted.kind}`);
       return EXIT.ok;
     }),
   });
@@ -75,6 +81,7 @@ export function define(erp: Command): void {
 
 /** The file may be one that its owner has filled in. */
 async function writeNew(file: string, content: Buffer): Promise<void> {
+  await makeFolder(dirname(file));
   await writeFile(file, content, { flag: 'wx' }).catch((error) => {
     throw error.code === 'EEXIST' ? usageError(`${file} already exists`, 'name another file') : error;
   });

@@ -10,6 +10,7 @@ import { asRoadbookError, Fatal } from '../core/errors.ts';
 import { ifExists } from '../erp/files/gone.ts';
 import type { Mapping } from '../erp/rows/mapping.ts';
 import { type CommonOptions, defineCommand, print, say, usageError } from './command.ts';
+import { schemaText } from './config.ts';
 import { checkApp, showChecks } from './doctor.ts';
 import { checkFeed, reportText } from './erp.ts';
 import {
@@ -77,6 +78,7 @@ async function init(options: InitOptions): Promise<number> {
   const checks = tried.map((result) => ({ ...result, found: result.found.replace(draftOf(file), file) }));
   if (env !== undefined) await writeSecret('.env', env);
   await replaceFile(file, fileText(setup));
+  await replaceFile(join(dirname(file), 'roadbook.schema.json'), `${await schemaText()}\n`);
   if (setup.answers.source === 'sql') await replaceFile(tables, tablesText(setup.answers.client));
   const { mapping, feed } = setup;
   const { items = 0, rejected = 0, text } = feed ?? {};

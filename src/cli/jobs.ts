@@ -52,21 +52,17 @@ function show(lines: readonly Awaited<ReturnType<typeof describeJob>>[], next: n
     job.schedule,
     job.timezone,
     job.last_run === null ? 'never' : `${coloured(job.last_run.status)} ${job.last_run.started_at}`,
-    job.next_ticks[0]?.local,
+    job.next_ticks[0] && shownTick(job.next_ticks[0]),
     job.retry === null ? '' : `${job.retry.at} (try ${job.retry.attempt}: ${job.retry.reason})`,
   ]);
   const table = textTable(['job', 'enabled', 'schedule', 'zone', 'last run', 'next tick', 'retry'], rows);
   if (next <= 1) return table;
-  const ticks = lines.flatMap(({ name, next_ticks }) =>
-    next_ticks.map(({ at, local, clock_change_day }) => [
-      name,
-      local,
-      at,
-      clock_change_day ? 'the clock changes on this day' : '',
-    ]),
-  );
-  return `${table}\n\n${textTable(['job', 'local time', 'UTC', ''], ticks)}`;
+  const ticks = lines.flatMap(({ name, next_ticks }) => next_ticks.map((tick) => [name, tick.at, shownTick(tick)]));
+  return `${table}\n\n${textTable(['job', 'UTC', 'local time'], ticks)}`;
 }
+
+const shownTick = ({ local, clock_change_day }: ReturnType<typeof describeTick>): string =>
+  clock_change_day ? `${local} (the clock changes on this day)` : local;
 
 interface JobAction {
   name: string;

@@ -13,10 +13,7 @@ export interface PeriodOptions {
 /** A job without the option `since` reads complete listings and has no period. */
 export function checkHasPeriod({ name, options }: Pick<NamedJob, 'name' | 'options'>): void {
   if ('since' in options.shape) return;
-  throw usageError(
-    `${name} reads complete listings and takes no period`,
-    `run the job without --from and --to: roadbook run ${name}`,
-  );
+  throw usageError(`${name} takes no period`, `run the job without --from and --to: roadbook run ${name}`);
 }
 
 export function readPeriod({ from, to }: PeriodOptions, timezone: string): Interval | undefined {

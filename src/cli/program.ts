@@ -14,7 +14,7 @@ const COMMANDS: readonly (readonly [usage: string, summary: string])[] = [
   ['status', 'shows the health of each job, the freshness of each table, outbox and quarantine counts'],
   ['outbox', 'items to push: list, show, retry, cancel, acknowledge'],
   ['quarantine', 'invalid records: list, show, retry'],
-  ['verify', 'reads a sample of past days again, compares it with the warehouse, and repairs differences'],
+  ['verify', 'reads a sample of past days again, compares it with the warehouse; --repair corrects what differs'],
   ['erp', 'files and feeds of the ERP: check, template'],
   ['doctor', 'checks configuration, machine, warehouse, login, clock, ERP and alerts; suggests what to do'],
   ['support-bundle', 'makes an archive for a ticket, without secrets or personal data'],
@@ -53,9 +53,20 @@ export async function main(argv: readonly string[]): Promise<void> {
     .hook('preSubcommand', (_program, named) => loadCommand(named));
   declareCommands(program);
   try {
-    await program.parseAsync([...argv]);
+    await program.parseAsync(withHelpOption(argv));
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    if (error.exitCode !== 0 && argv.includes('--json')) {
+      const message = error.message.replace(/^error: /, '');
+      const document = { error: { code: 'usage', message, hint: 'Add --help to see the options.' } };
+      process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+    }
   }
+}
+
+/** `help run` means `run --help`. */
+function withHelpOption([node = '', file = '', first, ...others]: readonly string[]): string[] {
+  const words = first === 'help' ? [...others, '--help'] : first === undefined ? [] : [first, ...others];
+  return [node, file, ...words];
 }

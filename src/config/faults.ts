@@ -33,7 +33,10 @@ export class ConfigError extends Fatal {
     const sorted = faults.toSorted((a, b) => a.line - b.line || a.column - b.column);
     super(listFaults(sorted), {
       code: 'config_invalid',
-      hint: 'Correct the file, then check it with `roadbook config check`.',
+      // A fault of the file itself, such as that it does not exist, has its own hint.
+      ...(faults.some(({ path, hint }) => path !== '' || hint === undefined) && {
+        hint: 'Correct the file, then check it with `roadbook config check`.',
+      }),
       cause,
     });
     this.faults = sorted;

@@ -249,7 +249,8 @@ async function* fileBatches(
 ): AsyncIterable<ErpBatch> {
   const [path, name] = [resolve(file), basename(file)];
   const found = await ifExists(stat(path));
-  if (found === undefined || !found.isFile()) throw usage(`There is no file ${path}`, 'Check the path.');
+  if (found === undefined) throw usage(`There is no file ${path}`, 'Check the path.');
+  if (!found.isFile()) throw usage(`${path} is not a file`, 'Name a file; without one, the configured feed is read.');
   if (!FORMATS.includes(extname(name).toLowerCase()))
     throw usage(`${name} is not read: a feed reads ${FORMATS.join(', ')}`, 'Save it as .xlsx or .csv.');
   // A feed of another source has no settings of files, but its mapping and formats hold for its columns.

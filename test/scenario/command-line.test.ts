@@ -44,11 +44,33 @@ describe('the command line', () => {
     ['a number that is none', ['jobs', '--next', 'many'], /whole number/],
     ['an unknown table', ['verify', '--table', 'evnt'], /No job pulls a table "evnt"[\s\S]*did you mean `event`\?/],
     ['no command', [], /Usage: roadbook/],
+    ['a port that is none', ['sandbox', '--port', '65536'], /whole number from 0 to 65535/],
+    ['an address of another machine', ['sandbox', '--host', '192.0.2.1'], /cannot listen on 192\.0\.2\.1[\s\S]*--host/],
+    ['a period for a push', ['backfill', 'push-agents', '--from', '2026-01-01', '--to', '2026-01-02'], /no period/],
+    ['a folder in place of a file', ['erp', 'check', 'config'], /config is not a file/],
   ])('answers %s with an explanation and exit code 2', async (_what, args, words) => {
     const { code, stderr, stdout } = await place.runHere(args);
     expect(code).toBe(2);
     expect(stderr).toMatch(words);
     expect(stdout).toBe('');
+  });
+
+  it.each([[['run']], [['jobs', '--next', '0']], [['export']]])('prints a mistake in %j as JSON too', async (args) => {
+    const { code, stdout } = await place.runHere([...args, '--json']);
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout).error).toMatchObject({ code: 'usage', message: expect.any(String) });
+  });
+
+  it('prints a template as one JSON document, and writes it to a new folder', async () => {
+    const { stdout } = await place.runHere(['erp', 'template', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      format: 'csv',
+      encoding: 'utf8',
+      content: expect.stringContaining(';'),
+    });
+    const written = await place.runHere(['erp', 'template', '--json', '--out', 'new/plans.csv']);
+    expect(JSON.parse(written.stdout)).toMatchObject({ file: 'new/plans.csv' });
+    expect(readFileSync(join(place.dir, 'new/plans.csv'), 'utf8')).toBe(JSON.parse(stdout).content);
   });
 
   it('prints the retention of personal data only if the job that deletes it is enabled', async () => {
@@ -65,6 +87,7 @@ describe('the command line', () => {
     const { code, stdout, stderr } = await place.runHere(['--help']);
     expect(code).toBe(0);
     expect(stderr).toBe('');
+    expect((await place.runHere(['help', 'run'])).stdout).toMatch(/^Usage: roadbook run/);
     for (const command of ['start', 'run', 'jobs', 'status', 'doctor', 'config', 'tables', 'sandbox']) {
       expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
     }

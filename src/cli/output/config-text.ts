@@ -36,7 +36,9 @@ const indented = (text: string, spaces: number): string => text.trimEnd().replac
 export const configText = (
   answers: Answers,
   mapping: Mapping,
-) => `# The configuration of Roadbook, written by \`npx roadbook init\`. Every key has a default: docs/reference/config.md.
+) => `# yaml-language-server: $schema=./roadbook.schema.json
+#
+# The configuration of Roadbook, written by \`npx roadbook init\`. Every key has a default: docs/reference/config.md.
 # \${NAME} takes an environment variable, also from .env. Check an edit with: npx roadbook config check
 
 timezone: ${scalar(answers.timezone)}   # of schedules and of local days
@@ -53,6 +55,8 @@ ${warehouseText(answers)}
 
 erp:   # one feed a kind: points_of_interest, agents and itineraries may have one too; docs/how-to/connect-erp.md
 ${feedText(answers)}${mappingText(mapping)}
+
+status: { token: "\${ROADBOOK_STATUS_TOKEN:-}" }   # without a token, the page only shows
 
 jobs: {}   # every job takes its declared defaults
 `;

@@ -64,6 +64,9 @@ function messageOf(issue: z.core.$ZodRawIssue): string {
       return `is not one of ${issue.values.map(String).join(', ')}`;
     case 'invalid_type':
     case 'invalid_union':
+      // The value at fault is the word inside, which zod does not show.
+      if (issue.code === 'invalid_union' && allowedWords(issue).length > 0)
+        return `is not one of ${allowedWords(issue).join(', ')}`;
       return wrongKind(title ?? expectation(issue), issue.input);
     case 'invalid_format':
       return title === undefined ? 'has the wrong format' : `is not ${title}`;

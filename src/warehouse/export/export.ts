@@ -45,6 +45,11 @@ export const exportTables = (engine: Engine, request: ExportRequest): Promise<Ex
 function folderError(thrown: unknown, folder: string): unknown {
   const { code, syscall } = (thrown ?? {}) as NodeJS.ErrnoException;
   if (typeof code !== 'string' || syscall === undefined) return thrown;
+  if (code === 'EEXIST' || code === 'ENOTDIR')
+    return new Fatal(`The export needs a folder, and ${folder} is a file or lies in one`, {
+      code: 'usage',
+      hint: 'Name a folder with --out.',
+    });
   return new Fatal(`The export cannot write its files to ${folder} (${syscall}, ${code})`, {
     code: 'export_unwritable',
     hint: 'Check free disk space and the permissions of this user, then run the export again. Complete files are kept.',
