@@ -114,15 +114,21 @@ describe('pull-itineraries', () => {
     expect(await missing(rig, itinerary)).toEqual([7]);
   });
 
-  it('does not mark an itinerary whose call by id is rejected: only an unknown one is missing', async () => {
+  it('does not mark itineraries whose call by id is rejected, and logs how many: only an unknown one is missing', async () => {
     const rig = await openRig(START);
-    await addRecords(rig, 'itineraries', [{ id: 7, date_time_start: at(rig, DAY), date_time_end: at(rig, 2 * DAY) }]);
+    const dates = { date_time_start: at(rig, DAY), date_time_end: at(rig, 2 * DAY) };
+    await addRecords(rig, 'itineraries', [
+      { id: 7, ...dates },
+      { id: 8, ...dates },
+    ]);
     await rig.run(JOB);
     await removeRecords(rig);
     rig.sandbox.addFault({ call: 'itinerary', fault: '422' });
     await rig.run(JOB);
-    expect(requestsOf(rig, 'itinerary')).toBe(1);
+    expect(requestsOf(rig, 'itinerary')).toBe(2);
     expect(await missing(rig, itinerary)).toEqual([]);
+    const logged = rig.logLines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'calls by id rejected');
+    expect(logged).toMatchObject([{ level: 'warn', call: 'itinerary', records: 2, code: 'request_refused' }]);
   });
 
   it('loads or quarantines records that come under another id than the requested one, and marks nothing missing', async () => {

@@ -29,15 +29,20 @@ export async function readUnlisted(
   const seen = new Set(listed.map(idOf));
   const unseen = held.filter((id) => !seen.has(String(id)) && canBeAsked(id));
   const isNew = (record: unknown): boolean => askableId(record) === undefined || !seen.has(idOf(record));
+  const rejected: string[] = [];
   const outcomes = await source.mapCalls(sampleOf(unseen, source.readAt), async (id, calling) => {
     const records = await noneIfUnknown(calling.call(endpoint, { id })).catch((error) => {
       // The service rejects the call for another reason, which says nothing about the record.
-      if (error instanceof Skippable) return undefined;
-      throw error;
+      if (!(error instanceof Skippable)) throw error;
+      rejected.push(error.code);
+      return undefined;
     });
     if (records === undefined) return { found: [], gone: [] };
     return { found: records.filter(isNew), gone: records.length ? [] : [id] };
   });
+  if (rejected.length > 0) {
+    source.log.warn({ call: endpoint.name, records: rejected.length, code: rejected[0] }, 'calls by id rejected');
+  }
   return { found: outcomes.flatMap(({ found }) => found), gone: outcomes.flatMap(({ gone }) => gone) };
 }
 
