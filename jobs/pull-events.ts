@@ -11,6 +11,7 @@ import {
   eventGroup,
   planEvents,
   splitEvents,
+  splitRejectedEvents,
 } from '../src/sync/pull/resources/events/plan.ts';
 import { readEvents } from '../src/sync/pull/resources/events/read.ts';
 import { event } from '../src/warehouse/tables/event.ts';
@@ -32,6 +33,7 @@ export default pull({
   plan: planEvents,
   read: readEvents,
   split: splitEvents,
+  splitRejected: splitRejectedEvents,
   cost: eventCost,
   // One slice is fetched, with a call for each category, while the other is loaded.
   slicesAtOnce: 2,

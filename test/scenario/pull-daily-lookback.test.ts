@@ -56,12 +56,12 @@ it('reads later only what the first run of a day could not, and stays fresh mean
   await rig.run('pull-events', options);
   const before = await reached(rig);
   await rig.clock.advance(2 * HOUR);
-  rig.sandbox.addFault({ call: 'events', fault: '422' });
+  rig.sandbox.addFault({ call: 'events', fault: '409' });
   expect(await rig.run('pull-events', options)).toMatchObject({ status: 'failed' });
   expect(await reached(rig)).toEqual(before);
   rig.sandbox.clearFaults();
   // The third slice: the live one is read first.
-  rig.sandbox.addFault({ call: 'events', fault: '422', times: 1, skip: 2 });
+  rig.sandbox.addFault({ call: 'events', fault: '409', times: 1, skip: 2 });
   await rig.clock.advance(HOUR);
   expect(await rig.run('pull-events', options)).toMatchObject({ status: 'partial' });
   expect(await intervals(rig)).toBe(120);

@@ -289,6 +289,31 @@ describe('pull-events', () => {
     expect(await rig.rows(`select * from sync_coverage where job = 'pull-events'`)).toEqual([]);
   });
 
+  it('isolates a vehicle that the service rejects within a few runs, each of few calls', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 8, churn: false } });
+    const options = { since: '1d', categories: [1] };
+    await rig.run('pull-vehicles');
+    const ids = (await rig.rows('select id from vehicle order by id')).map(({ id }) => String(id));
+    let rejected = [ids[2]];
+    await putBefore(rig, (url) => {
+      const asked = url.searchParams.get('vehicles_id')?.match(/\d+/g) ?? [];
+      return asked.some((id) => rejected.includes(id)) ? { status: 400, body: {} } : undefined;
+    });
+    const runs = [];
+    for (let run = 0; run < 4; run++) {
+      const { status, slices } = await rig.run('pull-events', options);
+      runs.push({ status, slices });
+      await rig.clock.advance(10 * 60_000);
+    }
+    const covered = await rig.rows(`select distinct scope from sync_coverage where job = 'pull-events'`);
+    const others = ids.filter((id) => id !== rejected[0]);
+    expect(covered.map(({ scope }) => String(scope).split(' ')[1]).toSorted()).toEqual(others);
+    // The rejected slice and its halves, and one slice of the vehicles that were read before.
+    expect(runs).toEqual([3, 4, 4, 2].map((slices) => ({ status: 'partial', slices })));
+    rejected = ids;
+    expect(await rig.run('pull-events', options)).toMatchObject({ status: 'failed', slices: 4 });
+  });
+
   it('resumes a backfill where it was cut, and never moves the live coverage back', async () => {
     rig = await makeRig({
       startAt: START,

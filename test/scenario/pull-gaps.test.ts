@@ -23,7 +23,7 @@ describe('nothing is missed for ever', () => {
     const options = { since: '5d', lookback: '1h', categories: [1] };
     await rig.run('pull-events', options);
     await rig.clock.advance(45 * 24 * HOUR);
-    rig.sandbox.addFault({ call: 'events', fault: '422', times: 1 });
+    rig.sandbox.addFault({ call: 'events', fault: '409', times: 1 });
     expect((await rig.run('pull-events', options)).status).toBe('partial');
     await rig.clock.advance(HOUR);
     await rig.run('pull-events', options);

@@ -143,7 +143,7 @@ describe('/api/status', () => {
   it('shows a read that did not reach now as old data, and not as a success', async () => {
     place = await makeStatusPlace();
     // A run begins with its newest slice.
-    place.rig.sandbox.addFault({ call: 'events', fault: '422', times: 1 });
+    place.rig.sandbox.addFault({ call: 'events', fault: '409', times: 1 });
     const { status } = await place.rig.run('pull-events', { since: '90d' });
     expect(status).toBe('partial');
     const [reached] = await place.rig.rows(

@@ -11,7 +11,7 @@ import { stoppedEarly } from '../run.ts';
 import type { Slice, SliceOutcome } from '../slice.ts';
 import { priorityOf } from './calls.ts';
 import { forgetBackfill, plannedCoverage } from './plan/backfill-progress.ts';
-import { isTooLarge, isTooMuch, learnScale, readScale } from './plan/slice-scale.ts';
+import { isRejected, isTooLarge, isTooMuch, learnScale, readScale } from './plan/slice-scale.ts';
 import { referencesInSlice } from './references.ts';
 import { pullSlice } from './slice.ts';
 import type { PlanContext, Pull } from './types.ts';
@@ -110,7 +110,8 @@ export async function workSlice(job: Pull, slice: Slice, context: RunContext): P
   } catch (thrown) {
     if (context.signal.aborted) return { ...facts, end: 'stopped' };
     const failure = asRoadbookError(thrown);
-    const smaller = isTooMuch(failure) ? job.split?.(slice, failure.code) : undefined;
+    const cut = isTooMuch(failure) ? job.split : isRejected(failure) ? job.splitRejected : undefined;
+    const smaller = cut?.(slice, failure.code);
     if (smaller === undefined) return { ...facts, end: 'failed', failure };
     return { ...facts, end: 'cut', slices: smaller, code: failure.code };
   }

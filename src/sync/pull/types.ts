@@ -106,6 +106,8 @@ export interface PullDeclaration<Options extends z.ZodObject, Work>
    * calls. Undefined if it cannot be cut.
    */
   split?(slice: Slice<Work>, code: string): Slice<Work>[] | undefined;
+  /** Replaces a slice that the service rejected, so that one of its vehicles does not keep the others from being read. */
+  splitRejected?(slice: Slice<Work>): Slice<Work>[] | undefined;
   /** Estimated cost of a run when little is new; default: one call, and each record is read once. */
   cost?(options: z.output<Options>, load: Workload): Cost;
 }

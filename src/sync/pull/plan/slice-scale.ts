@@ -38,6 +38,9 @@ export function recordLimit(canBeCut: () => boolean): (more: number) => void {
 /** The slice may succeed if it is cut. */
 export const isTooMuch = ({ code }: RoadbookError): boolean => isTooLarge(code) || code === TOO_MANY;
 
+/** The service rejects the request, perhaps because of one of the records that it names. */
+export const isRejected = ({ code }: RoadbookError): boolean => code === 'request_refused' || code === 'not_found';
+
 /** Slices of the next run should be smaller. */
 export const isTooLarge = (code: string): boolean => TOO_LARGE.has(code);
 

@@ -51,6 +51,8 @@ export interface EventWork {
    * then be history that is not read yet, and not a silence.
    */
   reads?: Span[];
+  /** Half of the vehicles of a slice that the service rejected. */
+  isHalf?: boolean;
 }
 
 /** Coverage is kept for each group of categories. */
@@ -161,6 +163,16 @@ export function splitEvents({ work, covers, calls }: Slice<EventWork>): Slice<Ev
   if (spans.length > 1) return inTwo(spans).map((half) => part({ spans: half }));
   const shorter = spans[0] === undefined ? undefined : halves(spans[0], LEAST_SPAN_MS);
   return shorter?.map((span) => part({ spans: [span] }));
+}
+
+/**
+ * Halves the vehicles once. A half that was read moves on, so the next run plans the other by itself and halves it again,
+ * until the vehicle that the service rejects is alone. To cut further in one run would cost hundreds of calls whenever the
+ * service rejects every request.
+ */
+export function splitRejectedEvents(slice: Slice<EventWork>): Slice<EventWork>[] | undefined {
+  if (slice.work.isHalf || slice.work.vehicles.length < 2) return undefined;
+  return splitEvents({ ...slice, work: { ...slice.work, isHalf: true } });
 }
 
 export const categoriesOf = ({ categories }: EventOptions): number[] =>
