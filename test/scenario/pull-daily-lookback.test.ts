@@ -2,7 +2,7 @@
 // not missed; the other runs of the day cost the same as before.
 import { expect, it } from 'vitest';
 import type { Rig } from '../support/rig.ts';
-import { DAY, HOUR, openRig, requestsOf } from './pull-setup.ts';
+import { DAY, HOUR, openRig, putBefore, requestsOf } from './pull-setup.ts';
 
 /** Midnight in São Paulo. */
 const MIDNIGHT = Date.parse('2026-03-10T03:00:00.000Z');
@@ -72,6 +72,44 @@ it('reads later only what the first run of a day could not, and stays fresh mean
   expect(await intervals(rig)).toBe(60);
   const [{ begin } = {}] = await rig.rows(`select min(begin_at) as begin from sync_coverage where job = 'pull-events'`);
   expect(begin).toBe(instant(MIDNIGHT - HOUR - 60_000 - 4 * DAY));
+});
+
+it('keeps the coverage of what it reads again, until that fails', async () => {
+  const rig = await openRig(instant(MIDNIGHT - HOUR), { vehicles: 60, churn: false });
+  const options = { since: '4d', categories: [1] };
+  await rig.run('pull-events', options);
+  await rig.clock.advance(2 * HOUR);
+  const during: number[] = [];
+  let failing = '';
+  await putBefore(rig, async (url) => {
+    if (url.pathname !== '/event/') return undefined;
+    during.push(await intervals(rig));
+    const { end } = JSON.parse(url.searchParams.get('periods') ?? '').at(-1);
+    return end < failing ? { status: 409, body: {} } : undefined;
+  });
+  expect(await rig.run('pull-events', options)).toMatchObject({ status: 'ok' });
+  expect(during).toEqual([60, 60, 60]);
+  await rig.clock.advance(DAY);
+  // All slices of the day fail except the live one: each stays due, and only within the three days.
+  failing = instant(rig.clock.now() - HOUR);
+  expect(await rig.run('pull-events', options)).toMatchObject({ status: 'partial' });
+  const first = async () => (await rig.preview('pull-events', options))[0]?.what.split(' ').at(-1)?.split('/')[0];
+  const due = instant(MIDNIGHT + HOUR - 60_000 - 3 * DAY - 6 * HOUR);
+  expect(await first()).toBe(due);
+  await rig.run('pull-events', options);
+  expect(await first()).toBe(due);
+});
+
+it('reads as far back as the last day that it completed demands, however far other runs have moved the edge', async () => {
+  const rig = await openRig(instant(MIDNIGHT - HOUR), { vehicles: 2, churn: false });
+  const options = { since: '9d', categories: [1] };
+  await rig.run('pull-events', options);
+  await rig.clock.advance(3 * DAY);
+  // As a run that was killed once its newest slice was stored.
+  await rig.run('pull-events', { ...options, daily_lookback: '0s' });
+  const [{ what } = { what: '' }] = await rig.preview('pull-events', options);
+  const from = MIDNIGHT - 3 * DAY - 6 * HOUR;
+  expect(what).toContain(`${instant(from)}/`);
 });
 
 it('never reads before the start of the first read', async () => {

@@ -33,8 +33,7 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
     plannedCoverage(context),
     isoInstant(dependencies.clock.now() + CLOCK_SKEW_MS),
   );
-  const { slices: due, invalidate: invalidateDue } = await job.plan(planContext(context, scale));
-  if (invalidateDue !== undefined) await dependencies.engine.write(invalidateDue);
+  const { slices: due, finish } = await job.plan(planContext(context, scale));
   // Calls for history wait for live calls of every job, so they must not delay the live slices of this run.
   const planned = due.toSorted((a, b) => priorityOf(b, context) - priorityOf(a, context));
   const followUpJobs = new Set<string>();
@@ -86,11 +85,12 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
     stopWatching();
     await completeIndexes(job, context);
   }
-  if (!context.signal.aborted) {
+  if (loaded.size > 0 && !context.signal.aborted) {
     const [read = [], unread = []] = [true, false].map((isRead) =>
       [...slices.values()].flatMap(({ scope, covers = [] }) => (loaded.has(scope) === isRead ? covers : [])),
     );
     await makeDueAgain(unread, read, context);
+    if (finish !== undefined) await dependencies.engine.write((tx) => finish(tx, unread));
   }
   if (context.signal.aborted || context.draining?.aborted === true) {
     if (loaded.size < all) failures.push(stoppedEarly('The loaded slices are stored; the next run reads the rest.'));

@@ -87,8 +87,8 @@ export interface UnknownLabels {
 
 export interface Plan<Work> {
   slices: Slice<Work>[];
-  /** Invalidates coverage that the slices read again. Committed before the first slice; not called in a preview. */
-  invalidate?: (tx: Transaction) => Promise<void>;
+  /** Called once the slices were read, with the periods of those that could not be. Not called if nothing was read. */
+  finish?: (tx: Transaction, unread: readonly ScopedInterval[]) => Promise<void>;
 }
 
 export interface PullDeclaration<Options extends z.ZodObject, Work>

@@ -1,12 +1,13 @@
-// Reads data that arrives later than the usual lookback: once per local day, a longer stretch behind the edge is removed
-// from coverage, so that it is due like any hole. As many runs as necessary read it; a part that fails stays due.
+// Reads data that arrives later than the usual lookback: once per local day, a longer stretch behind the edge is due again.
+// It stays covered while it is read, so that its days stay final. A part that could not be read is removed from coverage.
 import { type Interval, invalidate } from '../../../warehouse/control/coverage.ts';
 import { readFact, writeFact } from '../../../warehouse/control/learned-facts.ts';
 import type { Plan, PlanContext } from '../types.ts';
-import { localDate } from './local-days.ts';
+import { localDate, periodOf } from './local-days.ts';
 import { intervalOf, type Span, spanOf, without } from './windows.ts';
 
 interface DailyReach {
+  since: number;
   lookback: number;
   daily_lookback: number;
 }
@@ -14,40 +15,52 @@ interface DailyReach {
 /** Covered intervals by scope. */
 type Coverage = ReadonlyMap<string, readonly Interval[]>;
 
-/**
- * The coverage without the stretch that the first run of a local day reads again. `invalidate` stores the same together
- * with the day.
- */
+/** The coverage without the stretch that the first run of a local day reads again. `finish` stores that it did. */
 export async function coverageToday(
   { options, period, warehouse, coverageName, now, timezone }: PlanContext<DailyReach>,
   coverage: Coverage,
-): Promise<{ coverage: Coverage; invalidate?: Plan<unknown>['invalidate'] }> {
+): Promise<{ coverage: Coverage; finish?: Plan<unknown>['finish'] }> {
   if (period !== undefined || options.daily_lookback <= options.lookback) return { coverage };
   const factName = `daily lookback of ${coverageName}`;
   const today = localDate(now, timezone);
-  if ((await readFact<string>(warehouse, factName)) === today) return { coverage };
-  const left = (covered: readonly Interval[]): Interval[] => {
-    const gone = stretchOf(covered, options);
-    return covered.map(spanOf).flatMap((span) => without(span, [gone]).map(intervalOf));
+  const done = await readFact<string>(warehouse, factName);
+  if (done === today) return { coverage };
+  // Not from the edge alone: a run that was killed may have moved it on without reading the stretch.
+  const nextAt = done === undefined ? now : Math.max(now - options.since, Date.parse(periodOf(done, timezone).to));
+  const stretches = new Map([...coverage].map(([scope, covered]) => [scope, stretchOf(covered, nextAt, options)]));
+  const left = ([scope, covered]: [string, readonly Interval[]]): [string, Interval[]] => {
+    const gone = [stretches.get(scope)].filter((span) => span !== undefined);
+    return [scope, covered.map(spanOf).flatMap((span) => without(span, gone).map(intervalOf))];
   };
   return {
-    coverage: new Map([...coverage].map(([scope, covered]) => [scope, left(covered)])),
-    async invalidate(tx) {
-      const stretches = Map.groupBy(coverage, ([, covered]) => JSON.stringify(intervalOf(stretchOf(covered, options))));
-      for (const [stretch, group] of stretches) {
-        const { beginAt, endAt }: Interval = JSON.parse(stretch);
-        const scopes = group.map(([scope]) => scope);
-        if (beginAt < endAt) await invalidate(tx, { scopes, beginAt, endAt }, { job: coverageName });
+    coverage: new Map([...coverage].map(left)),
+    async finish(tx, unread) {
+      for (const each of unread) {
+        const { begin, end } = spanOf(each);
+        const inStretch = Map.groupBy(each.scopes, (scope) => {
+          const stretch = stretches.get(scope) ?? { begin: end, end };
+          return JSON.stringify(intervalOf({ begin: Math.max(begin, stretch.begin), end: Math.min(end, stretch.end) }));
+        });
+        for (const [part, scopes] of inStretch) {
+          const { beginAt, endAt }: Interval = JSON.parse(part);
+          if (beginAt < endAt) await invalidate(tx, { scopes, beginAt, endAt }, { job: coverageName });
+        }
       }
       await writeFact(tx, factName, today, now);
     },
   };
 }
 
-/** The stretch behind the last reading. The first and the last instant stay covered, because they mark the range so far. */
-function stretchOf(covered: readonly Interval[], { lookback, daily_lookback }: DailyReach): Span {
+/**
+ * The stretch behind the last reading, or behind the first instant after the last day whose stretch was read. The first and
+ * the last instant stay covered, because they mark the range so far.
+ */
+function stretchOf(covered: readonly Interval[], nextAt: number, { lookback, daily_lookback }: DailyReach): Span {
   const spans = covered.map(spanOf);
   const first = Math.min(...spans.map(({ begin }) => begin));
   const last = Math.max(...spans.map(({ end }) => end));
-  return { begin: Math.max(first + 1, last - daily_lookback), end: last - Math.max(1, lookback) };
+  return {
+    begin: Math.max(first + 1, Math.min(last, nextAt) - daily_lookback),
+    end: last - Math.max(1, lookback),
+  };
 }

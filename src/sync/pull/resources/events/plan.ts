@@ -71,7 +71,7 @@ const INCLUDES = ['vehicle', 'driver', 'location_start', 'location_end'] as cons
 export const eventScope = (id: number, options: EventOptions): string => vehicleScope(id, eventGroup(options));
 
 export async function planEvents(context: PlanContext<EventOptions>): Promise<Plan<EventWork>> {
-  const { needs, invalidate } = await vehiclesByNeed(context);
+  const { needs, finish } = await vehiclesByNeed(context);
   const slices = needs.flatMap(({ spans, vehicles, known }) => {
     const days = spans.reduce((sum, { begin, end }) => sum + (end - begin) / DAY_MS, 0);
     const vehicleDays = VEHICLE_DAYS * context.scale;
@@ -86,7 +86,7 @@ export async function planEvents(context: PlanContext<EventOptions>): Promise<Pl
       return packed(spans, lengthMs).map((pack) => sliceOf({ vehicles: part, spans: pack, reads }, scopes, calls));
     });
   });
-  return { slices, invalidate };
+  return { slices, finish };
 }
 
 /** Vehicles that need the same periods; `known` if earlier runs have read these vehicles. */
@@ -106,7 +106,7 @@ async function coverageOfVehicles(context: PlanContext<EventOptions>, ids: reado
 async function vehiclesByNeed(context: PlanContext<EventOptions>) {
   const { options, now, period, warehouse } = context;
   const ids = (await knownIds(warehouse, vehicle)).filter(canBeAsked);
-  const { coverage, invalidate } = await coverageToday(context, await coverageOfVehicles(context, ids));
+  const { coverage, finish } = await coverageToday(context, await coverageOfVehicles(context, ids));
   const needs = new Map<string, Need>();
   for (const id of ids) {
     const covered = coverage.get(eventScope(id, options)) ?? [];
@@ -117,7 +117,7 @@ async function vehiclesByNeed(context: PlanContext<EventOptions>) {
     needs.set(name, need);
     need.vehicles.push(id);
   }
-  return { needs: [...needs.values()], invalidate };
+  return { needs: [...needs.values()], finish };
 }
 
 /** Cuts the spans on a grid, then packs the parts into calls of at most `lengthMs`. Adjacent parts of a call are merged. */
