@@ -284,6 +284,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
       confirmed: ['confirmed', { told_at: null, confirmed_at: minutesAfter(5) }],
       'id awaited': ['confirmed', { ...awaited, confirmed_at: minutesAfter(1) }],
       'id never came': ['confirmed', { ...awaited, confirmed_at: AT }],
+      'in the future': ['confirmed', { ...awaited, confirmed_at: minutesAfter(4) }],
       notified: ['rejected', { told_at: AT }],
       ready: ['ready'],
       rejected: ['rejected'],
@@ -292,13 +293,14 @@ describe.each(engineCases)('on $name', ({ make }) => {
       agent: ['rejected', { kind: 'agents' }],
     });
     await store([second]);
-    const page = (after?: OutboxEntry) => ask(queries.unacknowledged, KIND, AT, after);
-    const all = ['cancelled', 'cancelled', 'confirmed', 'id never came', 'rejected', 'unknown'];
+    const idAwaited = { start: AT, end: minutesAfter(3) };
+    const page = (after?: OutboxEntry) => ask(queries.unacknowledged, KIND, idAwaited, after);
+    const all = ['cancelled', 'cancelled', 'confirmed', 'id never came', 'in the future', 'rejected', 'unknown'];
     expect(codes(await page())).toEqual(all);
     const rows: OutboxEntry[] = await engine.read((sql) =>
       sql('push_outbox').where({ kind: KIND }).orderBy(['external_code', 'code_use']),
     );
-    const reportable = rows.filter((row) => queries.isReportable(row, AT) && row.told_at === null);
+    const reportable = rows.filter((row) => queries.isReportable(row, idAwaited) && row.told_at === null);
     expect(codes(reportable)).toEqual(all.filter((code) => code !== 'unknown'));
     expect(codes(await page(entry('cancelled')))).toEqual(all.slice(1));
     expect(codes(await page(second))).toEqual(all.slice(2));

@@ -106,6 +106,18 @@ describe('an entry that the listing does not show', () => {
       'never-shown',
       'blank',
     ],
+    [
+      'was accepted before the clock was set back a long way',
+      entryIn('confirmed', { seen_at: null, confirmed_at: minutesAfter(2) }),
+      'never-shown',
+      undefined,
+    ],
+    [
+      'was accepted before the clock was set back a little',
+      entryIn('confirmed', { seen_at: null, confirmed_at: minutesAfter(1) }),
+      'nothing',
+      undefined,
+    ],
     ['was rejected', entryIn('rejected', { sent_hash: 'one' }), 'nothing', undefined],
     [
       'was rejected, and accepted before',

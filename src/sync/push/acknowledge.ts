@@ -4,7 +4,13 @@ import { chunks } from '../../core/chunks.ts';
 import { asRoadbookError, type RoadbookError } from '../../core/errors.ts';
 import { NotifiedInPart } from '../../erp/source.ts';
 import { type EntryKey, nameOf } from '../../warehouse/outbox/entry.ts';
-import { type EntrySummary, entriesByKey, markAcknowledged, unacknowledged } from '../../warehouse/outbox/queries.ts';
+import {
+  type EntrySummary,
+  entriesByKey,
+  markAcknowledged,
+  type Period,
+  unacknowledged,
+} from '../../warehouse/outbox/queries.ts';
 import { codeInClear, itemOutcome } from './codes.ts';
 import { finishFiles, type WaitingFile, waitingFiles } from './file-results.ts';
 import type { PushRun, RepeatedNotification } from './kind.ts';
@@ -12,11 +18,12 @@ import type { PushRun, RepeatedNotification } from './kind.ts';
 export async function acknowledgeOutcomes(push: PushRun): Promise<void> {
   if (push.context.signal.aborted) return;
   // A confirmed entry without an identifier waits up to `settle` for it, so that the ERP gets both in one notification.
-  const idAwaitedSince = push.ago(push.settings.settle);
+  const { settle } = push.settings;
+  const idAwaited: Period = { start: push.ago(settle), end: push.ago(-settle) };
   try {
     const files = await waitingFiles(push);
-    const isErpAvailable = await acknowledgeEntries(push, files, idAwaitedSince);
-    if (isErpAvailable) await finishFiles(push, files, idAwaitedSince);
+    const isErpAvailable = await acknowledgeEntries(push, files, idAwaited);
+    if (isErpAvailable) await finishFiles(push, files, idAwaited);
   } catch (thrown) {
     reportFailure(push, asRoadbookError(thrown));
   }
@@ -27,11 +34,7 @@ function reportFailure({ context, report }: PushRun, failure: RoadbookError): vo
 }
 
 /** Notifies the ERP by calls of the entries that are in no waiting file. False if the ERP is unavailable. */
-async function acknowledgeEntries(
-  push: PushRun,
-  files: readonly WaitingFile[],
-  idAwaitedSince: string,
-): Promise<boolean> {
+async function acknowledgeEntries(push: PushRun, files: readonly WaitingFile[], idAwaited: Period): Promise<boolean> {
   const { kind, feed, context, engine } = push;
   const entriesInFiles = files.flatMap(({ entries, unread }) => [...entries, ...unread]);
   const inFiles = new Set(entriesInFiles.map((entry) => entry && nameOf(entry)));
@@ -47,7 +50,7 @@ async function acknowledgeEntries(
   let isErpAvailable = true;
   for (let last: EntryKey | undefined; isErpAvailable; ) {
     const after = last;
-    const entries = await engine.read((sql) => unacknowledged(sql, kind.feed, idAwaitedSince, after));
+    const entries = await engine.read((sql) => unacknowledged(sql, kind.feed, idAwaited, after));
     last = entries.at(-1);
     if (last === undefined) break;
     isErpAvailable = await notifier.notify(entries.filter((entry) => !inFiles.has(nameOf(entry))));

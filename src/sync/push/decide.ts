@@ -78,8 +78,9 @@ function absence(question: Question): Decision {
   return isLong ? { is: 'absent' } : { is: 'too-early', since: absent_since };
 }
 
+/** A `since` far in the future was written before the clock was set back: it counts as long ago. */
 const isApart = (since: string | null, until: string, ms: number): boolean =>
-  since !== null && Date.parse(until) - Date.parse(since) >= ms;
+  since !== null && Math.abs(Date.parse(until) - Date.parse(since)) >= ms;
 
 /** The records that match the entry: by identifier if it is known, else by key and overlapping period. */
 export function matchesOf(

@@ -10,7 +10,13 @@ import type { FileContent, FileItem, ReadError, TakenFile } from '../../erp/sour
 import { deleteFact, factsNamed, writeFact } from '../../warehouse/control/learned-facts.ts';
 import type { Transaction } from '../../warehouse/engine.ts';
 import { takenFileFact } from '../../warehouse/outbox/lists.ts';
-import { type EntrySummary, isReportable, markAcknowledged, summariesByCode } from '../../warehouse/outbox/queries.ts';
+import {
+  type EntrySummary,
+  isReportable,
+  markAcknowledged,
+  type Period,
+  summariesByCode,
+} from '../../warehouse/outbox/queries.ts';
 import { codesOf, itemOutcome } from './codes.ts';
 import type { PushRun } from './kind.ts';
 
@@ -56,11 +62,7 @@ export async function waitingFiles(push: PushRun): Promise<WaitingFile[]> {
 const AT_ONCE = 4;
 
 /** Finishes the files whose items are all final. A file that cannot be finished does not hold up the others. */
-export async function finishFiles(
-  push: PushRun,
-  waiting: readonly WaitingFile[],
-  idAwaitedSince: string,
-): Promise<void> {
+export async function finishFiles(push: PushRun, waiting: readonly WaitingFile[], idAwaited: Period): Promise<void> {
   const { feed, engine, kind, context } = push;
   const { files } = feed.source;
   if (files === undefined) return;
@@ -70,7 +72,7 @@ export async function finishFiles(
     const known = entries.flatMap((entry) => entry ?? []);
     // The file is read again, so that the missing item is taken.
     if (known.length < entries.length) return engine.write((tx) => forgetFile(tx, push, file));
-    if (!known.every((entry) => isReportable(entry, idAwaitedSince))) return;
+    if (!known.every((entry) => isReportable(entry, idAwaited))) return;
     const outcomes = known.map((entry, i) => itemOutcome(entry, content.items[i]?.externalCode ?? ''));
     await files.finish(file, content, outcomes);
     await engine.write(async (tx) => {

@@ -201,10 +201,15 @@ export const holdersOf = (sql: Knex, kind: string, keys: readonly string[]): Pro
 
 const PAGE = 200;
 
-/** Whether the ERP may be notified of a final outcome. A confirmed entry first waits for its identifier for some time. */
-export const isReportable = ({ state, remote_id, confirmed_at }: EntrySummary, idAwaitedSince: string): boolean =>
+/**
+ * Whether the ERP may be notified of a final outcome. An entry that was confirmed within `idAwaited` first waits for its
+ * identifier. One with a later time was confirmed before the clock was set back, and waits no longer.
+ */
+export const isReportable = ({ state, remote_id, confirmed_at }: EntrySummary, { start, end }: Period): boolean =>
   FINAL.includes(state) &&
-  (state !== 'confirmed' || remote_id !== null || (confirmed_at !== null && confirmed_at <= idAwaitedSince));
+  (state !== 'confirmed' ||
+    remote_id !== null ||
+    (confirmed_at !== null && (confirmed_at <= start || confirmed_at > end)));
 
 /**
  * Entries that the ERP has not been notified of, one page in the order of their codes: unknown ones, and those that are
@@ -213,7 +218,7 @@ export const isReportable = ({ state, remote_id, confirmed_at }: EntrySummary, i
 export function unacknowledged(
   sql: Knex,
   kind: string,
-  idAwaitedSince: string,
+  { start, end }: Period,
   after: EntryKey | undefined,
 ): Promise<EntrySummary[]> {
   const page = sql('push_outbox')
@@ -221,7 +226,11 @@ export function unacknowledged(
     .whereNull('told_at')
     .whereIn('state', [...FINAL, 'unknown'])
     .where((or) =>
-      or.whereNot({ state: 'confirmed' }).orWhereNotNull('remote_id').orWhere('confirmed_at', '<=', idAwaitedSince),
+      or
+        .whereNot({ state: 'confirmed' })
+        .orWhereNotNull('remote_id')
+        .orWhere('confirmed_at', '<=', start)
+        .orWhere('confirmed_at', '>', end),
     );
   if (after !== undefined) page.whereRaw('(external_code, code_use) > (?, ?)', [after.external_code, after.code_use]);
   return page
