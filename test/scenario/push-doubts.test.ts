@@ -86,6 +86,28 @@ it('rejects a code that comes again for another day while it is unknown, and fin
   expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
 });
 
+it('sends one plan of a code that came for another day before the first was found absent', async () => {
+  const place = await makePushPlace();
+  place.sandbox.addFault({ call: CALL, fault: 'reset-before-commit', times: 1 });
+  place.drop('route_plans', 'a.json', plan('P1', on('03-13')));
+  await place.run(JOB);
+  const moved = plan('P1', on('03-15'));
+  place.drop('route_plans', 'b.json', moved);
+  // The first plan is found absent, and turned away when it is sent again.
+  place.sandbox.addFault({ call: CALL, fault: '403', times: 2 });
+  await place.runs(JOB, 2);
+  expect(await place.outbox()).toMatchObject([{ state: 'ready' }, { state: 'rejected', attention: 'code_reused' }]);
+  for (const name of ['c', 'd', 'e']) {
+    place.drop('route_plans', `${name}.json`, moved);
+    await place.runs(JOB, 2);
+  }
+  expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
+  expect(await place.outbox()).toMatchObject([
+    { state: 'confirmed', period_start: '2025-03-15T11:00:00.000Z' },
+    { state: 'rejected' },
+  ]);
+});
+
 it('rejects a date-time that names no instant, because no listing could show the plan by it', async () => {
   const place = await makePushPlace();
   place.drop('route_plans', 'a.json', plan('P1', { date_time_end: '2025-03-13T23:59:60-03:00' }));

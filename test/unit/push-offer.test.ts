@@ -318,6 +318,16 @@ describe('a code that is reused on another day', () => {
     expect(take([rejected], again)).toMatchObject({ state: 'ready', code_use: 2, attention: null });
   });
 
+  it.each([
+    ['was sent before', { sent_hash: 'one' }, { state: 'unknown', period_start: ON_13.period_start }],
+    ['was never sent', {}, { state: 'ready', period_start: ON_14.period_start }],
+  ])('moves the first use where that is ready again and %s, so that not both are sent', (_, first, then) => {
+    const second = take([entryIn('unknown')], again) as OutboxEntry;
+    const moved = take([entryIn('ready', first), second], again) as OutboxEntry;
+    expect(moved).toMatchObject({ code_use: 1, content_hash: 'two', ...then });
+    expect(take([moved, second], again)).toBeUndefined();
+  });
+
   it('is the same plan where the days of the first use are not known', () => {
     const unread = entryIn('rejected', { content_hash: '', period_start: null, period_end: null });
     expect(take([unread], again)).toMatchObject({

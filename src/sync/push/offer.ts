@@ -104,6 +104,9 @@ function entryFor(uses: readonly OutboxEntry[], offer: Offer, rules: OfferRules)
   const there = uses.filter(mayBeAtService);
   const moved = there.find((use) => isOverlapping(use, offer));
   const conflict = canChange || moved !== undefined ? undefined : there.at(-1);
+  // The first use was found absent and is still to be sent. It is moved, because otherwise both would be sent.
+  if (conflict === undefined && sameDay?.attention === 'code_reused' && latest?.state === 'ready')
+    return { known: latest };
   return { known: sameDay ?? moved ?? (conflict === undefined ? latest : undefined), conflict };
 }
 
