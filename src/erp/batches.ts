@@ -23,7 +23,7 @@ const MOST_LISTED_ERRORS = 10_000;
 
 /** Items per read, also those that cannot be read. The code of an item takes about 400 bytes until its file is finished. */
 const MOST_CODES = 500_000;
-/** Characters in these codes: a cell may be as long as its row. */
+/** Characters in these codes. */
 const MOST_CODE_CHARACTERS = 64 * 1024 * 1024;
 const TOO_MANY_CODES = `has more than ${MOST_CODES.toLocaleString('en')} items, or codes of more than 64 MB; split it; no item of it was read`;
 

@@ -296,13 +296,14 @@ describe('a CSV file', () => {
     expect(codesOf(await drain(open(), clock))).toEqual(['P0', 'P1', 'P2', 'P3', 'P4', 'P5']);
   });
 
-  test('with more codes than fit in memory goes to failed/ with one read error and no item', async () => {
+  test('with codes that are too long goes to failed/ without an item', async () => {
     const rows = Array.from({ length: 75 }, (_, i) => row(`P${i}${'x'.repeat(900_000)}`, 'Rua A'));
     drop('a.csv', `${HEADER}\n${rows.join('')}`);
     const source = open();
     await take(source);
     await finish(source);
-    expect(reasonsIn('failed/a.csv')).toEqual([expect.stringContaining('codes of more than 64 MB')]);
+    const reason = 'plan.external_code is longer than 500 characters';
+    expect(reasonsIn('failed/a.csv')).toEqual(rows.map(() => reason));
     expect(resultIn('failed/a.csv').results).toEqual([]);
   });
 

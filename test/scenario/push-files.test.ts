@@ -585,7 +585,7 @@ describe('a read error', () => {
     expect(statesIn(place, 'failed/b.json')).toEqual([['R7', 'rejected']]);
     expect(await uses(place)).toEqual([
       ['2025-03-13', 'confirmed'],
-      [null, 'rejected'],
+      ['2025-03-14', 'rejected'],
     ]);
     expect((await place.outbox())[0]?.message).toBeNull();
   });

@@ -154,7 +154,7 @@ function offerOf({ kind, feed, digest, context }: PushRun, item: ErpItem): Offer
   const period = usualPeriod(kind.periodOf?.(data));
   const place = {
     remote_key: kind.keyOf(data, digest).slice(0, LONGEST_KEY),
-    // The start alone tells two items of a reused code apart.
+    // The start alone distinguishes two items of a reused code.
     period_start: period?.start ?? startInstant(kind.feed, data),
     period_end: period?.end ?? null,
   };
