@@ -41,7 +41,7 @@ export const define = (command: Command): Command =>
       print(json ? JSON.stringify(summary, null, 2) : describeRun(summary));
       const kind = FEED_KINDS.find((each) => pushJobOf(each) === name);
       if (kind !== undefined && app.loaded.config.erp[kind] === undefined)
-        say(`The configuration has no feed erp.${kind}: only items that were taken before are pushed.`);
+        say(`The configuration has no feed erp.${kind}: nothing was pushed.`);
       return exitCodeOfRun(summary);
     }),
   });

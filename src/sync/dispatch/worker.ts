@@ -22,7 +22,7 @@ const PAUSE_MS = 120_000;
 const CHECK_MS = 1_000;
 
 /**
- * Failures that may concern this machine only: its login, its connection to the service, its picture folder. The process
+ * Failures that may concern this machine only: its login, its connection to the service, its picture folder, its policies. The process
  * that planned the run reports such a failure as the outcome; any other process has the slice retried elsewhere.
  */
 const LOCAL_FAILURES: ReadonlySet<string> = new Set([
@@ -30,6 +30,7 @@ const LOCAL_FAILURES: ReadonlySet<string> = new Set([
   'login_unavailable',
   'service_unreachable',
   'images_unwritable',
+  'privacy_policies_differ',
 ]);
 
 export interface WorkerDependencies {

@@ -1,7 +1,7 @@
 // Finds the stop outcomes that the ERP has not been notified of. The stops come from the warehouse. A plan that has not been
 // pulled yet, or a stop whose execution time the warehouse does not know, is read from the service.
 import PQueue from 'p-queue';
-import { asRoadbookError } from '../../core/errors.ts';
+import { asRoadbookError, Skippable } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/glossary.ts';
 import type { StopOutcome } from '../../erp/source.ts';
 import type { Endpoint } from '../../fleet/endpoint.ts';
@@ -107,7 +107,10 @@ async function stopAtService(push: PushRun, plan: Plan, known: StopOutcome): Pro
   return shown.find(({ pointExternalCode }) => pointExternalCode === external_code) ?? known;
 }
 
-/** Undefined if the call fails: the failure is reported, and the next run repeats the call. */
+/**
+ * Undefined if the call fails for a passing reason: the next run repeats it. Empty if the service rejects it, which may stay
+ * so: then the ERP gets what is known. The failure is reported in either case.
+ */
 async function callOrReport<Request>(
   push: PushRun,
   endpoint: Endpoint<Request, unknown[]>,
@@ -116,7 +119,8 @@ async function callOrReport<Request>(
   try {
     return (await push.call(endpoint, request)) as JsonObject[];
   } catch (thrown) {
-    if (!push.context.signal.aborted) push.report(asRoadbookError(thrown), 'stops of a plan could not be read');
-    return undefined;
+    const failure = asRoadbookError(thrown);
+    if (!push.context.signal.aborted) push.report(failure, 'stops of a plan could not be read');
+    return failure instanceof Skippable ? [] : undefined;
   }
 }
