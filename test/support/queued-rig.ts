@@ -5,6 +5,7 @@ import { loadJobs } from '../../src/app/app.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
 import type { Dispatcher } from '../../src/sync/dispatch/dispatcher.ts';
 import { createPgBossDispatcher, type PgBossOptions } from '../../src/sync/dispatch/pg-boss.ts';
+import { personalColumns } from '../../src/warehouse/privacy/privacy.ts';
 import { leaseManagerOn } from './lease-manager.ts';
 import { makeRig, type Rig, type RigOptions } from './rig.ts';
 import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
@@ -58,12 +59,16 @@ export async function queuedRig(
   return rig;
 }
 
+/** The policies of a rig: daemons on one warehouse need the same. */
+const KEPT = Object.fromEntries([...personalColumns.keys()].map((name) => [name, 'keep']));
+
 /** Where real commands work on the rig's warehouse and service; none of their jobs is due by itself. */
 export function commandsOn(rig: Rig, edit = (config: string): string => config): Workplace {
   const { url, schema } = rig.settings;
   const off = jobs.map(({ name }) => `  ${name}: { enabled: false }`).join('\n');
   const sections = `warehouse: { engine: postgres, url: "${url}", schema: ${schema} }
 scale: { dispatcher: pg-boss, workers: 1 }
+privacy: ${JSON.stringify(KEPT)}
 jobs:
 ${off}
 `;
