@@ -10,7 +10,7 @@ export interface PeriodOptions {
   to?: string;
 }
 
-/** A job without the option `since` reads complete listings and has no period. */
+/** Only a job with the option `since` reads by period. */
 export function checkHasPeriod({ name, options }: Pick<NamedJob, 'name' | 'options'>): void {
   if ('since' in options.shape) return;
   throw usageError(`${name} takes no period`, `run the job without --from and --to: roadbook run ${name}`);

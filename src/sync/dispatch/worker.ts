@@ -22,8 +22,8 @@ const PAUSE_MS = 120_000;
 const CHECK_MS = 1_000;
 
 /**
- * Failures that may concern this machine only: its login, its connection to the service, its picture folder, its policies. The process
- * that planned the run reports such a failure as the outcome; any other process has the slice retried elsewhere.
+ * Failures that may concern this machine only: its login, its connection to the service, its picture folder, its policies.
+ * The process that planned the run reports such a failure as the outcome; any other process has the slice retried elsewhere.
  */
 const LOCAL_FAILURES: ReadonlySet<string> = new Set([
   'login_refused',
