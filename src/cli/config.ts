@@ -4,7 +4,7 @@ import { type App, configDeclarations, loadJobs } from '../app/app.ts';
 import { configJsonSchema } from '../config/json-schema.ts';
 import { publicConfig } from '../config/secrets.ts';
 import { isoInstant } from '../core/time/clock.ts';
-import { localTick, nextTick } from '../schedule/ticks.ts';
+import { nextTick, shownTick } from '../schedule/ticks.ts';
 import { budgetOf, showBudget } from './budget.ts';
 import { addCommand, print, withApp } from './command.ts';
 import { namedJob } from './named-job.ts';
@@ -47,11 +47,14 @@ function jobOverview(app: App, name: string) {
   return { name, enabled, schedule, timezone, next_tick_at: next === undefined ? null : isoInstant(next) };
 }
 
-const shownTick = ({ next_tick_at, timezone }: ReturnType<typeof jobOverview>): string =>
-  next_tick_at === null ? '' : localTick(Date.parse(next_tick_at), timezone);
-
 const show = (jobs: readonly ReturnType<typeof jobOverview>[]): string =>
   textTable(
     ['job', 'enabled', 'schedule', 'zone', 'next tick'],
-    jobs.map((job) => [job.name, job.enabled ? 'on' : 'off', job.schedule, job.timezone, shownTick(job)]),
+    jobs.map((job) => [
+      job.name,
+      job.enabled ? 'on' : 'off',
+      job.schedule,
+      job.timezone,
+      shownTick(job.next_tick_at, job.timezone),
+    ]),
   );

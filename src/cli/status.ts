@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { App } from '../app/app.ts';
 import { firstNames } from '../core/text/first-names.ts';
 import { formatDuration } from '../core/time/durations.ts';
-import { localTick } from '../schedule/ticks.ts';
+import { shownTick } from '../schedule/ticks.ts';
 import { refusalOf } from '../status/health/config-error.ts';
 import { type StatusDocument, type StatusFacts, statusFacts } from '../status/health/status-document.ts';
 import { readConfigState } from '../warehouse/control/config-state.ts';
@@ -83,7 +83,7 @@ function show(document: StatusDocument, nowMs: number): string {
     job.name,
     coloured(job.health),
     job.last_run === null ? 'never' : `${coloured(job.last_run.status)} ${job.last_run.started_at}`,
-    job.next_tick_at === null ? '' : localTick(Date.parse(job.next_tick_at), job.timezone),
+    shownTick(job.next_tick_at, job.timezone),
     job.last_run?.error ?? '',
   ]);
   const tables = document.tables.map((table) => [

@@ -154,3 +154,7 @@ export const localTick = (ms: number, timezone: string): string =>
   Temporal.Instant.fromEpochMilliseconds(ms)
     .toZonedDateTimeISO(timezone)
     .toString({ timeZoneName: 'never', smallestUnit: 'second' });
+
+/** A tick that is known as an instant, for people; empty if there is none. */
+export const shownTick = (at: string | null, timezone: string): string =>
+  at === null ? '' : localTick(Date.parse(at), timezone);
