@@ -109,6 +109,16 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
       lease: held,
     });
 
+  const closed = (runId: string) => ({
+    job: 'pull-events',
+    run_id: runId,
+    status: 'ok' as const,
+    started_at: isoInstant(START),
+    finished_at: isoInstant(START),
+    ...zeroCounts(),
+    error: null,
+  });
+
   const rows = (table: string): Promise<Record<string, unknown>[]> =>
     other.engine.read((sql) => sql(table).orderByRaw('1'));
 
@@ -142,11 +152,16 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
 
   it('a process that freezes for 20 s is replaced, and its runs are abandoned', async () => {
     const held = await take(one);
+    await openRunOf(held, 'r0', isoInstant(START - DAY_MS));
+    await closeRun(held.engine, closed('r0'));
     await openRunOf(held, 'r1', isoInstant(START));
     expect(await watch(DEAD_MS / 1_000)).toEqual([]);
     expect(await watch(1)).toEqual(['pull-events']);
     expect(await watch(1), 'once').toEqual([]);
-    expect(await rows('sync_run')).toMatchObject([{ run_id: 'r1', status: 'abandoned' }]);
+    expect(await rows('sync_run')).toMatchObject([
+      { run_id: 'r0', status: 'ok' },
+      { run_id: 'r1', status: 'abandoned' },
+    ]);
     expect((await readTicks(other.engine, 'pull-events')).unfinishedMs).toBe(START);
     await take(other);
   });
@@ -162,13 +177,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
       await sql('sync_run').delete();
     });
     await expect(late).rejects.toMatchObject({ code: 'lease_lost' });
-    const summary = { job: 'pull-events', run_id: 'r1', status: 'ok' as const, ...zeroCounts(), error: null };
-    const closing = closeRun(held.engine, {
-      ...summary,
-      started_at: isoInstant(START),
-      finished_at: isoInstant(START),
-    });
-    await expect(closing).rejects.toMatchObject({ code: 'lease_lost' });
+    await expect(closeRun(held.engine, closed('r1'))).rejects.toMatchObject({ code: 'lease_lost' });
     expect(await rows('sync_run')).toEqual(before);
     expect(held.lost.aborted).toBe(true);
     expect(() => held.check()).toThrow('took over pull-events');
@@ -192,6 +201,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     }
     const later = await take(one, 'c');
     await one.heartbeat.runOnce();
+    await expect(held[0]?.engine.write(async () => undefined)).rejects.toThrow();
     expect(lines).toHaveLength(2);
     later.check();
   });
@@ -202,7 +212,8 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     held.check();
     one.clock.set(1);
     // Only the clock has moved: nobody took the lease.
-    expect(() => held.check()).toThrow('may have taken over pull-events');
+    const message = expect.stringContaining('may have taken over pull-events');
+    expect(() => held.check()).toThrow(expect.objectContaining({ code: 'lease_lost', message }));
     await one.heartbeat.runOnce();
     held.check();
     await one.clock.advance(HEARTBEAT_MS);
@@ -246,10 +257,14 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     await one.clock.advance(DEAD_MS);
     await one.heartbeat.runOnce();
     expect(() => held.check()).toThrow();
-    expect(lines.filter((line) => line.includes('the heartbeat of this process failed'))).toHaveLength(1);
+    const reports = () => lines.filter((line) => line.includes('the heartbeat of this process failed'));
+    expect(reports()).toHaveLength(1);
     isAway = false;
     await one.heartbeat.runOnce();
     held.check();
+    isAway = true;
+    await one.heartbeat.runOnce();
+    expect(reports(), 'each outage once').toHaveLength(2);
   });
 
   it('no lease is taken where the first heartbeat fails', async () => {
@@ -400,7 +415,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     const [first, second] = [await take(one, 'first'), await take(one, 'second')];
     await first.release();
     const before = await rows('sync_daemon');
-    expect(before).toMatchObject([{ id: ONE.holder, place: ONE.place, kind: 'command', version: '1.2.3' }]);
+    expect(before).toMatchObject([{ id: ONE.holder, place: ONE.place, kind: 'command', version: '1.2.3', beat: 1 }]);
     turns = 0;
     await one.clock.advance(HEARTBEAT_MS);
     await written(one);
@@ -456,6 +471,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     one.heartbeat.start();
     await one.heartbeat.stop();
     expect(await rows('sync_daemon')).toEqual([]);
+    expect(one.heartbeat.isRecent()).toBe(false);
     const held = await take(one);
     expect(await rows('sync_daemon')).toHaveLength(1);
     expect(held.lost.aborted).toBe(false);
@@ -498,6 +514,8 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     });
     await bringSchemaUpToDate(engine);
     expect(await rows('sync_lease')).toEqual([{ name: 'pull-events', token: 3, holder: 'earlier', taken_at: null }]);
+    // This process has a heartbeat; the holder has none.
+    await other.heartbeat.join(() => undefined);
     expect(await watch(DEAD_MS / 1_000)).toEqual([]);
     expect(await watch(1)).toEqual(['pull-events']);
     expect(await take(other)).toMatchObject({ token: 5 });
@@ -589,7 +607,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     await watch(1);
     await held.release();
     expect(await watch(1)).toEqual(['pull-events']);
-    expect(await watch(3)).toEqual([]);
+    expect(await watch(DEAD_MS / 1_000 + 2), 'and no further one').toEqual([]);
     // Even where it was taken and released in between.
     await (await take(one)).release();
     expect(await watch(1)).toEqual(['pull-events']);
@@ -643,15 +661,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     });
     const held = await take(one);
     await openRunOf(held, 'new', isoInstant(START));
-    await closeRun(held.engine, {
-      job: 'pull-events',
-      run_id: 'new',
-      status: 'ok',
-      started_at: isoInstant(START),
-      finished_at: isoInstant(START),
-      ...zeroCounts(),
-      error: null,
-    });
+    await closeRun(held.engine, closed('new'));
     const kept = (await rows('sync_run')).map(({ run_id }) => String(run_id));
     expect(kept.filter((id) => id.startsWith('few'))).toHaveLength(120);
     expect(kept.filter((id) => id.startsWith('old'))).toHaveLength(99);

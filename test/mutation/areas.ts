@@ -18,7 +18,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
   },
   lease: {
     files: ['warehouse/control/leases.ts', 'warehouse/control/processes.ts'],
-    tests: ['conformance/leases.test.ts'],
+    tests: ['conformance/leases.test.ts', 'scenario/status-daemons.test.ts'],
   },
   outbox: {
     files: [

@@ -1,6 +1,7 @@
 // npm run mutate: changes the core in small ways, one at a time, and reports which changes no test notices. Fails where one
 // of them is not explained in test/mutation/explained.ts. Writes docs/explanation/mutation.md after a whole run.
 //   npm run mutate -- [area…]     some areas only (test/mutation/areas.ts)
+// Results in test-output/mutation are used again; delete that folder after a change of code that is not mutated itself.
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { refuse } from '../support/refuse.ts';
@@ -66,7 +67,8 @@ time: a condition turned around, a block left out, a word emptied. The tests of 
 tests are quick ones on a real SQLite database; of sending, they are whole pushes to the sandbox. Pulls, kills and
 PostgreSQL are not among them, so a change that survives here may be noticed there. Of the push, the order of its steps (run.ts), the
 acknowledgements (acknowledge.ts) and the actions of a person (actions.ts) are not changed: scenarios and
-killed pushes hold them. ${all.ignored} changes of log lines and of words for people were not tried.
+killed pushes hold them. ${all.ignored} changes of log lines, of words for people and of the declarations of
+tables were not tried.
 Stryker leaves tables that are \`as const\` alone: the transitions of the outbox are held against a table of
 their own in test/unit/push-outcome.test.ts.
 

@@ -16,7 +16,7 @@ export interface FileFigures {
   timedOut: number;
   /** No test noticed. */
   survived: Mutant[];
-  /** Log lines and words for people. */
+  /** Log lines, words for people and declarations of tables; see wording.ts. */
   ignored: number;
 }
 
@@ -42,7 +42,10 @@ export async function mutateArea(name: string, { files }: Area): Promise<FileFig
   process.env.MUTATED_AREA = name;
   const mutate = files.map((file) => `src/${file}`);
   const htmlReporter = { fileName: `test-output/mutation/${name}.html` };
-  const results = await new Stryker({ configFile: CONFIG, mutate, htmlReporter }).runMutationTest();
+  // Results of an earlier run are used again where neither the code nor its tests have changed.
+  const incrementalFile = `test-output/mutation/${name}.json`;
+  const options = { configFile: CONFIG, mutate, htmlReporter, incremental: true, incrementalFile };
+  const results = await new Stryker(options).runMutationTest();
   return files.map((file) => {
     const own = results.filter(({ fileName }) => relative(`${ROOT}/src`, resolve(fileName)) === file);
     const count = (...statuses: string[]): number => own.filter(({ status }) => statuses.includes(status)).length;

@@ -1,5 +1,6 @@
-// Texts that are not mutated: log lines, and the words that people read in errors and in the outbox. A test that pins their
-// wording would only repeat it. Codes, states, names of columns and SQL are mutated like all else.
+// What is not mutated: log lines, the words that people read in errors and in the outbox, and the declarations of tables. A
+// test that pins these would only repeat them; the generated reference of the tables shows each change of a declaration.
+// Codes, states, names of columns in statements and SQL are mutated like all else.
 import { declareValuePlugin, PluginKind } from '@stryker-mutator/api/plugin';
 
 /** The fields of a syntax tree node that are read. */
@@ -45,6 +46,7 @@ function isLogLine(node: Node | undefined): boolean {
 
 function reasonNot({ node, parent, key, listKey }: NodePath): string | undefined {
   if (isLogLine(node)) return 'a line of the log';
+  if (node.type === 'CallExpression' && node.callee?.name === 'controlTable') return 'the declaration of a table';
   if (node.type !== 'StringLiteral' && node.type !== 'TemplateLiteral') return undefined;
   const isMessage = parent?.type === 'NewExpression' && listKey === 'arguments' && key === 0;
   if (isMessage && ERRORS.includes(parent.callee?.name ?? '')) return 'the words of an error';

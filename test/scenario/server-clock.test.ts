@@ -5,6 +5,7 @@ import { createRedactor } from '../../src/core/text/redaction.ts';
 import { type Clock, systemClock } from '../../src/core/time/clock.ts';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { checkServerClock } from '../../src/status/doctor/warehouse-checks.ts';
+import { daemonStatuses } from '../../src/status/health/daemon-status.ts';
 import { isApart, isInStep, measureGap } from '../../src/warehouse/control/server-clock.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
@@ -76,6 +77,20 @@ describe('on PostgreSQL', () => {
     expect(lines).toHaveLength(2);
     expect(JSON.parse(lines[1] ?? '').ahead_ms).toBeLessThan(0);
     await heartbeat.stop();
+  });
+
+  it('a daemon is shown as alive whatever its clock and the clock of the reader say', async () => {
+    const wrong = createManualClock(Date.parse('2020-01-01T00:00:00.000Z'));
+    const reader = createManualClock(Date.parse('2099-01-01T00:00:00.000Z'));
+    const heartbeat = heartbeatOn(engine, {
+      log: createLog({ level: 'silent', redactor: createRedactor() }),
+      clock: wrong,
+    });
+    heartbeat.start();
+    await heartbeat.runOnce();
+    expect(await daemonStatuses(engine, reader)).toMatchObject([{ state: 'alive', version: '1.2.3' }]);
+    await heartbeat.stop();
+    expect(await daemonStatuses(engine, reader)).toEqual([]);
   });
 });
 

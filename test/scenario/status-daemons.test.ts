@@ -2,7 +2,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { checkDaemons } from '../../src/status/doctor/warehouse-checks.ts';
-import { daemonStatuses } from '../../src/status/health/daemon-status.ts';
 import { readConfigState, storeConfigState } from '../../src/warehouse/control/config-state.ts';
 import { writeFact } from '../../src/warehouse/control/learned-facts.ts';
 import {
@@ -12,9 +11,7 @@ import {
 } from '../../src/warehouse/control/processes.ts';
 import { thisProcess } from '../../src/warehouse/control/this-process.ts';
 import { heartbeatOn, leaseManagerOn, processElsewhere } from '../support/lease-manager.ts';
-import { stopPostgres } from '../support/postgres.ts';
 import { readPrometheusText } from '../support/prometheus-text.ts';
-import { makeRig } from '../support/rig.ts';
 import { makeStatusPlace, type StatusPlace } from '../support/status-place.ts';
 
 let place: StatusPlace | undefined;
@@ -195,18 +192,4 @@ describe('the daemons in the status document', () => {
     const families = readPrometheusText((await place.ask('GET', '/metrics')).text);
     expect(families.get('roadbook_queue_waiting')?.samples).toEqual([]);
   });
-});
-
-it('on PostgreSQL a daemon is shown as alive whatever its clock and the clock of the reader say', async () => {
-  const rig = await makeRig({ startAt: '2026-03-10T15:00:00.000Z', engine: 'postgres' });
-  const wrong = createManualClock(Date.parse('2020-01-01T00:00:00.000Z'));
-  const reader = createManualClock(Date.parse('2099-01-01T00:00:00.000Z'));
-  const heartbeat = heartbeatOn(rig.engine, { ...rig.dependencies, clock: wrong });
-  heartbeat.start();
-  await heartbeat.runOnce();
-  expect(await daemonStatuses(rig.engine, reader)).toMatchObject([{ state: 'alive', version: '1.2.3' }]);
-  await heartbeat.stop();
-  expect(await daemonStatuses(rig.engine, reader)).toEqual([]);
-  await rig.close();
-  await stopPostgres();
 });
