@@ -1,5 +1,5 @@
-// What is not mutated: log lines, the words that people read in errors and in the outbox, and the declarations of tables. A
-// test that pins these would only repeat them; the generated reference of the tables shows each change of a declaration.
+// What is not mutated: log lines, the words that people read in errors and in the outbox, and the declarations of tables and
+// options. A test that pins these would only repeat them; the generated reference shows each change of a declaration.
 // Codes, states, names of columns in statements and SQL are mutated like all else.
 import { declareValuePlugin, PluginKind } from '@stryker-mutator/api/plugin';
 
@@ -15,6 +15,8 @@ interface Node {
   expression?: Node;
   consequent?: Node;
   body?: Node;
+  value?: unknown;
+  quasis?: { value: { raw: string } }[];
 }
 
 interface NodePath {
@@ -27,6 +29,9 @@ interface NodePath {
 
 const ERRORS = ['Fatal', 'Retriable', 'Skippable', 'Ambiguous'];
 const WORDS = ['message', 'hint'];
+const DECLARATIONS = ['controlTable', 'durationOption', 'lookbackOption'];
+/** SQL and codes begin with a small letter. */
+const SENTENCE = /^[A-Z][a-z]* /;
 
 /** A call of the log, alone or as all that a statement, a condition or a function does. */
 function isLogLine(node: Node | undefined): boolean {
@@ -46,8 +51,10 @@ function isLogLine(node: Node | undefined): boolean {
 
 function reasonNot({ node, parent, key, listKey }: NodePath): string | undefined {
   if (isLogLine(node)) return 'a line of the log';
-  if (node.type === 'CallExpression' && node.callee?.name === 'controlTable') return 'the declaration of a table';
+  if (node.type === 'CallExpression' && DECLARATIONS.includes(node.callee?.name ?? ''))
+    return 'a declaration of a table or an option';
   if (node.type !== 'StringLiteral' && node.type !== 'TemplateLiteral') return undefined;
+  if (SENTENCE.test(String(node.value ?? node.quasis?.[0]?.value.raw))) return 'a sentence for people';
   const isMessage = parent?.type === 'NewExpression' && listKey === 'arguments' && key === 0;
   if (isMessage && ERRORS.includes(parent.callee?.name ?? '')) return 'the words of an error';
   const named = parent?.type === 'VariableDeclarator' ? parent.id : parent?.key;

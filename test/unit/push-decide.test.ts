@@ -217,6 +217,7 @@ describe('a listing proves absence', () => {
     expect(doubtOf(drivers, [], undefined)).toBeUndefined();
     const both = indexed([record(1, { list: 'drivers' }), record(2, { list: 'agents' })]);
     expect(doubtOf(both, [], 'agents')).toBeUndefined();
+    expect(doubtOf(drivers, [{ remote_id: 1, remote_key: 'K1' }], 'agents')).toBeDefined();
   });
 
   it('by identifier, or by key where that is not known', () => {
@@ -305,6 +306,8 @@ describe('the windows of read-backs', () => {
     expect(searches([of('01T00:00', '08T00:00'), of('02T00:00', '06T00:00'), of('03T00:00', '11T00:00')])).toEqual([
       ['02-28', '03-12', 3],
     ]);
+    expect(searches([of('01T00:00', '11T00:00'), of('05T00:00', '09T00:00')])).toEqual([['02-28', '03-12', 2]]);
+    expect(searches([of('01T00:00', '04T00:00'), of('04T00:00', '05T00:00')])).toHaveLength(2);
   });
 
   it('span three days at most', () => {

@@ -283,6 +283,10 @@ describe('an offer', () => {
     expect(offeredStill([known], { ...OFFER, content_hash: 'one', day: '2025-03-13' }, RULES)).toBeUndefined();
   });
 
+  it('of a code that is not known notifies the ERP of nothing', () => {
+    expect(offeredStill([], { ...OFFER, day: '2025-03-13' }, RULES)).toBeUndefined();
+  });
+
   it('with a tax number as its code refreshes the clear code', () => {
     const then = take([entryIn('ready')], { content_hash: 'one', erp_code: '52998224725' });
     expect(then).toMatchObject({ erp_code: '52998224725', state: 'ready' });
@@ -383,4 +387,51 @@ describe('a code that is reused on another day', () => {
     });
     expect(take([entryIn('cancelled'), rejected], again)).toMatchObject({ code_use: 2, state: 'ready' });
   });
+
+  it('belongs to its own use, where the service has that and it was moved within its day', () => {
+    const evening = { period_start: '2025-03-13T22:00:00.000Z', period_end: '2025-03-13T23:00:00.000Z' };
+    expect(take([entryIn('confirmed')], evening)).toMatchObject({ code_use: 1, state: 'confirmed' });
+    const uses = [entryIn('cancelled'), entryIn('ready', { code_use: 2, ...ON_14 })];
+    expect(take(uses)).toMatchObject({ code_use: 1, state: 'ready' });
+  });
+
+  it('stays rejected while the service has another use, although one more is to be sent', () => {
+    const on15 = { period_start: '2025-03-15T11:00:00.000Z', period_end: '2025-03-15T21:00:00.000Z' };
+    const rejected = { ...(take([entryIn('confirmed')], again) as OutboxEntry), code_use: 3 };
+    expect(take([entryIn('confirmed'), entryIn('ready', { code_use: 2, ...on15 }), rejected], again)).toBeUndefined();
+  });
+
+  it('has the deadline of its own use', () => {
+    const created_at = minutesAfter(-60);
+    const uses = [entryIn('ready'), entryIn('ready', { code_use: 2, ...ON_14, created_at })];
+    expect(take(uses, again, { reuseCodes: true })).toMatchObject({ code_use: 2, created_at });
+  });
 });
+
+describe('an offer that cannot be read', () => {
+  const both = [entryIn('confirmed'), entryIn('confirmed', { code_use: 2, ...ON_14 })];
+  const on15 = { ...UNREAD, day: '2025-03-15' };
+
+  it('belongs to the latest use of its code', () => {
+    expect(take(both, UNREAD)).toMatchObject({ code_use: 2, attention: 'read_error' });
+    expect(take(both, on15)).toMatchObject({ code_use: 2, attention: 'read_error' });
+    expect(take(both, UNREAD, { reuseCodes: true })).toMatchObject({ code_use: 2, attention: 'read_error' });
+  });
+
+  it('belongs to the use of its day where codes are reused, or to one entry for all other days', () => {
+    const reuse = { reuseCodes: true };
+    expect(take(both, { ...UNREAD, day: '2025-03-13' }, reuse)).toMatchObject({ code_use: 1, attention: 'read_error' });
+    const unread = take(both, on15, reuse) as OutboxEntry;
+    expect(unread).toMatchObject({ code_use: 3, state: 'rejected', period_start: null });
+    const uses = [...both, unread];
+    expect(take(uses, { ...on15, day: '2025-03-16', reasons: ['is cut off'] }, reuse)).toMatchObject({ code_use: 3 });
+    expect(take([unread], ON_14, reuse)).toMatchObject({ code_use: 4, state: 'ready', ...ON_14 });
+  });
+});
+
+it.each([{ period_start: null }, { period_end: null }, { period_start: null, period_end: null }])(
+  'an offer with %o may be the content that was sent',
+  (period) => {
+    expect(take([entryIn('ready', { sent_hash: 'one' })], period)).toMatchObject({ state: 'ready', sent_hash: 'one' });
+  },
+);

@@ -1,12 +1,20 @@
 // State × answer and state × decision: how an entry changes, as a table of pure cases.
 import { describe, expect, it } from 'vitest';
 import { Ambiguous, Fatal, Retriable, Skippable } from '../../src/core/errors.ts';
+import { zeroCounts } from '../../src/core/glossary.ts';
 import { FleetHttpError } from '../../src/fleet/transport/failures.ts';
 import type { Decision } from '../../src/sync/push/decide.ts';
-import { nextPlace, type Verdict } from '../../src/sync/push/kind.ts';
+import { nextPlace, type PushRun, type Verdict } from '../../src/sync/push/kind.ts';
 import { isSameValue } from '../../src/sync/push/kinds/answers.ts';
 import { judgeImport } from '../../src/sync/push/kinds/route-plans.ts';
-import { afterReadBack, afterSend, CHANGED_AFTER_PUSH, type Facts, sendDelayMs } from '../../src/sync/push/outcome.ts';
+import {
+  afterReadBack,
+  afterSend,
+  CHANGED_AFTER_PUSH,
+  countOutcomes,
+  type Facts,
+  sendDelayMs,
+} from '../../src/sync/push/outcome.ts';
 import type { AttemptOutcome } from '../../src/warehouse/outbox/attempts.ts';
 import type { OutboxEntry, OutboxState } from '../../src/warehouse/outbox/entry.ts';
 import { OUTBOX_STATES } from '../../src/warehouse/outbox/entry.ts';
@@ -498,4 +506,25 @@ describe('a returned value', () => {
   ] as const)('%j is the sent %j: %s', (returned, sent, isSame) => {
     expect(isSameValue(returned, sent)).toBe(isSame);
   });
+});
+
+it('a run counts the entries that became confirmed or rejected, and names those that were taken in part', () => {
+  const counts = zeroCounts();
+  const partial: string[] = [];
+  const step = (from: OutboxState, to: OutboxState, change?: Partial<OutboxEntry>) => ({
+    before: entryIn(from),
+    entry: entryIn(to, change),
+  });
+  const stored = [
+    step('sending', 'confirmed'),
+    step('sending', 'confirmed', { external_code: 'P2', reasons: '["stop 3: unknown"]' }),
+    step('sending', 'rejected'),
+    step('sending', 'rejected'),
+    step('sending', 'rejected'),
+    step('sending', 'unknown'),
+    step('confirmed', 'confirmed', { reasons: '["stop 3: unknown"]' }),
+  ];
+  countOutcomes({ context: { counts }, partial } as unknown as PushRun, stored);
+  expect(counts).toEqual({ ...zeroCounts(), confirmed: 2, rejected: 3 });
+  expect(partial).toEqual(['P2']);
 });
