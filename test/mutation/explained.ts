@@ -17,6 +17,8 @@ export interface Explained extends Mutant {
 const FOR_THE_TYPE = 'For the type checker alone: the other case cannot come here.';
 const SAME_EITHER_WAY = 'Both sides of the edge give the same result.';
 const ALL_COLUMNS = 'An empty name selects all columns, this one among them.';
+const WHOLE_PUSHES = 'Whole pushes notice it: test/scenario/push-outcomes.test.ts.';
+const OTHER_CAUSE = 'Of another cause neither status nor kind is known either.';
 const READ_ONCE_MORE = 'The leases are read once more, with the same result.';
 
 export const EXPLAINED: readonly Explained[] = [
@@ -110,5 +112,145 @@ export const EXPLAINED: readonly Explained[] = [
     code: 'reportGap(gap);',
     becomes: ';',
     why: 'A file has the clock of this machine; on PostgreSQL, test/scenario/server-clock.test.ts notices it.',
+  },
+  {
+    file: 'sync/push/decide.ts',
+    line: "if (absent_since === null || absent_since > listedAt) return { is: 'too-early', since: listedAt };",
+    code: 'absent_since > listedAt',
+    becomes: 'absent_since >= listedAt',
+    why: SAME_EITHER_WAY,
+  },
+  {
+    file: 'sync/push/decide.ts',
+    line: 'since !== null && Math.abs(Date.parse(until) - Date.parse(since)) >= ms;',
+    code: 'since !== null',
+    becomes: 'true',
+    why: FOR_THE_TYPE,
+  },
+  {
+    file: 'sync/push/decide.ts',
+    line: 'const known = remote_id === null ? undefined : byId.get(remote_id);',
+    code: 'remote_id === null',
+    becomes: 'false',
+    why: FOR_THE_TYPE,
+  },
+  {
+    file: 'sync/push/decide.ts',
+    line: "const own = { start: period_start ?? '', end: period_end ?? '' };",
+    code: "''",
+    becomes: '"Stryker was here!"',
+    why: FOR_THE_TYPE,
+  },
+  {
+    file: 'sync/push/decide.ts',
+    line: 'return isEmpty && (known.length === 0 || list !== undefined) ? SHOWS_NOTHING : undefined;',
+    code: 'known.length === 0 || list !== undefined',
+    becomes: 'true',
+    why: 'An empty listing that hides known records was judged before.',
+  },
+  {
+    file: 'sync/push/offer.ts',
+    line: 'if (known?.content_hash !== offer.content_hash || known.told_at === null || !FINAL.includes(known.state))',
+    code: 'known.told_at === null',
+    becomes: 'false',
+    why: FOR_THE_TYPE,
+  },
+  {
+    file: 'sync/push/offer.ts',
+    line: "const day = period_start === null ? 'another day' : dayOf(period_start);",
+    code: "'another day'",
+    becomes: '""',
+    why: FOR_THE_TYPE,
+  },
+  {
+    file: 'sync/push/offer.ts',
+    line: "const day = period_start === null ? 'another day' : dayOf(period_start);",
+    code: 'period_start === null',
+    becomes: 'false',
+    why: FOR_THE_TYPE,
+  },
+  {
+    file: 'sync/push/offer.ts',
+    line: 'if (then === undefined || before === undefined || before.remote_id !== null) return then;',
+    code: 'then === undefined',
+    becomes: 'false',
+    why: FOR_THE_TYPE,
+  },
+  {
+    file: 'sync/push/offer.ts',
+    line: 'if (known !== undefined && isRepeated && isReused === (conflict !== undefined)) return repeated(known, offer, rules);',
+    code: 'known !== undefined',
+    becomes: 'true',
+    why: FOR_THE_TYPE,
+  },
+  {
+    file: 'sync/push/offer.ts',
+    line: 'if (conflict === undefined) return invalid(known, offer, rejection, rules);',
+    code: 'conflict === undefined',
+    becomes: 'true',
+    why: 'The entry of a conflict is not at the service, and both functions reject such an entry in the same way.',
+  },
+  {
+    file: 'sync/push/offer.ts',
+    line: 'const sameDay = uses.find(({ period_start }) => period_start !== null && dayOf(period_start) === day);',
+    code: 'period_start !== null',
+    becomes: 'true',
+    why: FOR_THE_TYPE,
+  },
+  {
+    file: 'sync/push/outcome.ts',
+    line: 'export const factsOf = ({ kind, context, now }: PushRun): Facts => ({',
+    code: '({ kind, context, now }: PushRun): Facts => ({ kind, at: now(), redact: context.dependencies.redactor.redact, })',
+    becomes: '() => undefined',
+    why: WHOLE_PUSHES,
+  },
+  {
+    file: 'sync/push/outcome.ts',
+    line: 'export const factsOf = ({ kind, context, now }: PushRun): Facts => ({',
+    code: '{ kind, at: now(), redact: context.dependencies.redactor.redact, }',
+    becomes: '{}',
+    why: WHOLE_PUSHES,
+  },
+  {
+    file: 'sync/push/outcome.ts',
+    line: '): Promise<T[]> {',
+    code: "{ const { log, runId } = context; const stored = await storeSteps(tx, outcomes, runId, now()); if (stored.length < outcomes.length) log.warn({ entries: outcomes.length - stored.length }, 'entries changed before their outcome was stored'); return stored; }",
+    becomes: '{}',
+    why: WHOLE_PUSHES,
+  },
+  {
+    file: 'sync/push/outcome.ts',
+    line: 'thrown instanceof Error && thrown.cause instanceof FleetHttpError ? thrown.cause : undefined;',
+    code: 'thrown instanceof Error && thrown.cause instanceof FleetHttpError',
+    becomes: 'true',
+    why: OTHER_CAUSE,
+  },
+  {
+    file: 'sync/push/outcome.ts',
+    line: 'thrown instanceof Error && thrown.cause instanceof FleetHttpError ? thrown.cause : undefined;',
+    code: 'thrown instanceof Error && thrown.cause instanceof FleetHttpError',
+    becomes: 'thrown instanceof Error || thrown.cause instanceof FleetHttpError',
+    why: OTHER_CAUSE,
+  },
+  {
+    file: 'sync/push/outcome.ts',
+    line: 'default:',
+    code: 'default: return undefined;',
+    becomes: 'default:',
+    why: SAME_EITHER_WAY,
+  },
+  {
+    file: 'sync/push/windows.ts',
+    line: 'for (const { entry, start, end } of dated.toSorted((a, b) => (a.start < b.start ? -1 : 1))) {',
+    code: 'a.start < b.start',
+    becomes: 'a.start <= b.start',
+    why: SAME_EITHER_WAY,
+  },
+  {
+    file: 'sync/push/windows.ts',
+    line: 'const latest = last === undefined || end > last.end ? end : last.end;',
+    code: 'end > last.end',
+    becomes: 'end >= last.end',
+    why: SAME_EITHER_WAY,
   },
 ];

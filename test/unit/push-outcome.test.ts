@@ -282,7 +282,17 @@ describe('a read-back', () => {
   );
 
   it('that shows an item without its rejected change leaves it rejected', () => {
-    expect(readBack(entryIn('rejected', { remote_id: 9 }), found({ isSame: false }), points)).toBeUndefined();
+    const rejected = entryIn('rejected', { remote_id: 9 });
+    expect(readBack(rejected, found({ isSame: false }), points)).toBeUndefined();
+    expect(readBack(rejected, found(), points)?.entry.state, 'unless it has the change').toBe('confirmed');
+  });
+
+  it('that shows a confirmed entry ends the alarm that none showed it, and no other', () => {
+    const known = found({ record: { id: 7, key: 'P1', status: null, record: {} } });
+    const ended = readBack(entryIn('confirmed', { attention: 'never_shown' }), known)?.entry;
+    expect(ended).toMatchObject({ attention: null, told_at: null });
+    const unread = { attention: 'read_error', message: 'cannot be read' } as const;
+    expect(readBack(entryIn('confirmed', unread), known)?.entry).toMatchObject(unread);
   });
 
   it('that shows an item twice is an alarm until it shows it once', () => {
@@ -521,6 +531,7 @@ it('a run counts the entries that became confirmed or rejected, and names those 
     step('sending', 'rejected'),
     step('sending', 'rejected'),
     step('sending', 'rejected'),
+    step('sending', 'unknown'),
     step('sending', 'unknown'),
     step('confirmed', 'confirmed', { reasons: '["stop 3: unknown"]' }),
   ];
