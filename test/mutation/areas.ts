@@ -28,7 +28,12 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'warehouse/outbox/lists.ts',
       'warehouse/outbox/attempts.ts',
     ],
-    tests: ['unit/push-outcome.test.ts', 'conformance/outbox.test.ts'],
+    tests: [
+      'unit/push-decide.test.ts',
+      'unit/push-offer.test.ts',
+      'unit/push-outcome.test.ts',
+      'conformance/outbox.test.ts',
+    ],
   },
   push: {
     files: ['sync/push/decide.ts', 'sync/push/offer.ts', 'sync/push/outcome.ts', 'sync/push/windows.ts'],

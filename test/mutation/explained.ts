@@ -19,6 +19,8 @@ const SAME_EITHER_WAY = 'Both sides of the edge give the same result.';
 const ALL_COLUMNS = 'An empty name selects all columns, this one among them.';
 const WHOLE_PUSHES = 'Whole pushes notice it: test/scenario/push-outcomes.test.ts.';
 const OTHER_CAUSE = 'Of another cause neither status nor kind is known either.';
+const AT_THE_EDGE = 'Differs only in the millisecond of the edge.';
+const OPTIONS = 'The options of jobs notice it: test/scenario/pull-itineraries.test.ts.';
 const READ_ONCE_MORE = 'The leases are read once more, with the same result.';
 
 export const EXPLAINED: readonly Explained[] = [
@@ -252,5 +254,54 @@ export const EXPLAINED: readonly Explained[] = [
     code: 'end > last.end',
     becomes: 'end >= last.end',
     why: SAME_EITHER_WAY,
+  },
+  {
+    file: 'warehouse/control/processes.ts',
+    line: 'return rows.map((row) => ({ ...row, isSilent: nowMs - Date.parse(row.heartbeat_at) > DEAD_MS }));',
+    code: 'nowMs - Date.parse(row.heartbeat_at) > DEAD_MS',
+    becomes: 'nowMs - Date.parse(row.heartbeat_at) >= DEAD_MS',
+    why: AT_THE_EDGE,
+  },
+  {
+    file: 'warehouse/control/processes.ts',
+    line: 'let recent: number[] = [];',
+    code: '[]',
+    becomes: '["Stryker was here"]',
+    why: SAME_EITHER_WAY,
+  },
+  {
+    file: 'warehouse/control/processes.ts',
+    line: 'recent = recent.filter((at) => at > clock.monotonic() - MINUTE_MS);',
+    code: 'at > clock.monotonic() - MINUTE_MS',
+    becomes: 'at >= clock.monotonic() - MINUTE_MS',
+    why: AT_THE_EDGE,
+  },
+  {
+    file: 'warehouse/control/coverage.ts',
+    line: "export const UNTIL_READ = '9999-12-31T23:59:59.999Z';",
+    code: "'9999-12-31T23:59:59.999Z'",
+    becomes: '""',
+    why: 'The freshness of listings notices it: test/scenario/status-api.test.ts.',
+  },
+  {
+    file: 'sync/pull/plan/window-slices.ts',
+    line: 'export const windowOptions = (lookback: string) =>',
+    code: `(lookback: string) => z.object({ since: durationOption('30d', 'How far back a first run reads (default 30d).'), lookback: lookbackOption(lookback, \`How far behind the edge each run reads again (default \${lookback}).\`), })`,
+    becomes: '() => undefined',
+    why: OPTIONS,
+  },
+  {
+    file: 'sync/pull/plan/window-slices.ts',
+    line: 'z.object({',
+    code: `{ since: durationOption('30d', 'How far back a first run reads (default 30d).'), lookback: lookbackOption(lookback, \`How far behind the edge each run reads again (default \${lookback}).\`), }`,
+    becomes: '{}',
+    why: OPTIONS,
+  },
+  {
+    file: 'sync/pull/plan/window-slices.ts',
+    line: 'export const aheadOption = (ahead: string) =>',
+    code: `(ahead: string) => durationOption(ahead, \`How far into the future each run reads (default \${ahead}).\`)`,
+    becomes: '() => undefined',
+    why: OPTIONS,
   },
 ];

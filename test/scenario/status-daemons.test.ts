@@ -47,6 +47,8 @@ describe('the daemons in the status document', () => {
     await one.runOnce();
     await daemonOn(place, 2);
     expect(loaded).toBeGreaterThan(0);
+    const [stored] = await place.rig.engine.read((sql) => sql('sync_daemon').where({ pid: 1 }));
+    expect(stored).toMatchObject({ kind: 'daemon', slices_done: loaded });
     expect(await shownDaemons(place)).toEqual([
       {
         host: 'host-1',
