@@ -1,13 +1,14 @@
 // The outbox below the push engine, on every database engine: which entries are stored, found and deleted.
 import type { Knex } from 'knex';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { writeFact } from '../../src/warehouse/control/learned-facts.ts';
 import type { Engine, Transaction } from '../../src/warehouse/engine.ts';
-import { type Attempt, attemptsOf, recordAttempts } from '../../src/warehouse/outbox/attempts.ts';
+import { type Attempt, attemptsOf, recordAttempts, storeSteps } from '../../src/warehouse/outbox/attempts.ts';
 import { ATTENTION, nameOf, type OutboxEntry, type OutboxState } from '../../src/warehouse/outbox/entry.ts';
 import * as lists from '../../src/warehouse/outbox/lists.ts';
 import * as queries from '../../src/warehouse/outbox/queries.ts';
 import { pushReturn, runningPlans, uncodedStops } from '../../src/warehouse/outbox/returns.ts';
-import { storeEntries, transition } from '../../src/warehouse/outbox/transitions.ts';
+import { storeEntries, storeWithoutPayload, transition } from '../../src/warehouse/outbox/transitions.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { type EnginePlace, engineCases } from '../support/engines.ts';
 import { AT, entryIn, minutesAfter } from '../support/outbox-samples.ts';
@@ -37,7 +38,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
   });
   beforeEach(() =>
     engine.write(async ({ sql }) => {
-      for (const table of ['push_outbox', 'push_attempt', 'push_return']) await sql(table).delete();
+      for (const table of ['push_outbox', 'push_attempt', 'push_return', 'sync_state']) await sql(table).delete();
     }),
   );
   afterAll(async () => {
@@ -55,6 +56,8 @@ describe.each(engineCases)('on $name', ({ make }) => {
   /** Stores entries that differ from a usual one of their state, by code. */
   const fill = (table: Record<string, [OutboxState, Change?]>): Promise<Set<string>> =>
     store(Object.entries(table).map(([code, [state, change]]) => entry(code, state, change)));
+  const remember = (name: string, fact: unknown, at: string): Promise<void> =>
+    write((tx) => writeFact(tx, name, fact, Date.parse(at)));
   const column = (table: string, name: string): Promise<unknown[]> =>
     engine.read((sql) => sql(table).orderBy(name).pluck(name));
   const stored = async (code: string) => (await ask(lists.entriesNamed, code, KIND))[0] as OutboxEntry;
@@ -65,6 +68,12 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(await store([...uses, agent])).toEqual(names(...uses, agent));
     expect(await ask(queries.entriesByCode, KIND, ['A', 'B'])).toEqual(new Map([['A', uses]]));
     expect(await ask(lists.entriesNamed, 'A')).toEqual([agent, ...uses]);
+    expect(await ask(lists.entriesNamed, 'A', 'agents')).toEqual([agent]);
+    expect((await ask(queries.summariesByCode, KIND, ['A'])).get('A')).toMatchObject([
+      { code_use: 1, state: 'unknown' },
+      { code_use: 2, state: 'unknown' },
+    ]);
+    expect(await ask(queries.countIn, KIND, 'unknown')).toBe(2);
     expect(await ask(queries.entriesIn, 'agents', 'ready')).toEqual([agent]);
   });
 
@@ -78,6 +87,14 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(await stored('same')).toEqual(claimed);
     expect(await stored('moved')).toEqual(cancelled);
     expect(await store([entry('same', 'rejected')])).toEqual(names());
+  });
+
+  it('stores entries without their payload, which stays as it is', async () => {
+    const before = entry('A', 'ready', { payload: '{"data":{},"options":{}}' });
+    await store([before]);
+    const claimed = transition({ ...before, payload: null }, 'claim', AT);
+    expect(await write((tx) => storeWithoutPayload(tx, [claimed]))).toEqual(names(before));
+    expect(await stored('A')).toEqual({ ...claimed, payload: before.payload });
   });
 
   it('finds entries that are unchanged since they were read, in the order of the query', async () => {
@@ -132,6 +149,22 @@ describe.each(engineCases)('on $name', ({ make }) => {
         { number: 6, what: 'action', times: 1 },
         { number: 7, what: 'action', run_id: null },
       ]);
+    });
+
+    it('gets the attempts of the entries that were stored, and of no other', async () => {
+      const [a, b, c] = [entry('A'), entry('B'), entry('C')];
+      await store([a, b, c]);
+      await store([transition(b, 'cancel', AT)]);
+      const attempt = { what: 'create', outcome: 'accepted', message: null, started_at: AT } as const;
+      const steps = [
+        { entry: transition(a, 'claim', AT), attempt },
+        { entry: transition(b, 'claim', AT), attempt },
+        { entry: transition(c, 'claim', AT) },
+      ];
+      expect(await write((tx) => storeSteps(tx, steps, 'r1', AT))).toEqual([steps[0], steps[2]]);
+      expect(await history('A')).toMatchObject([{ number: 1, what: 'create', run_id: 'r1' }]);
+      expect([await history('B'), await history('C')]).toEqual([[], []]);
+      expect(await stored('C')).toMatchObject({ state: 'sending' });
     });
 
     it('continues its numbers where several are recorded at once', async () => {
@@ -439,6 +472,107 @@ describe.each(engineCases)('on $name', ({ make }) => {
   it.each(['100%', 'A_B', '50!', 'Ção'])('finds %s literally', async (code) => {
     await store(['1000', 'AxB', '50', 'c', `x${code}x`].map((each) => entry(each)));
     expect(await search({ code })).toEqual([`x${code}x`]);
+  });
+
+  it('lists the entries that start in a period, and those of some keys', async () => {
+    const day = (start: string) => ({ period_start: start, period_end: minutesAfter(DAY, start) });
+    const [a, b, c] = [AT, minutesAfter(60), minutesAfter(120)].map((start, n) => entry(`P${n}`, 'ready', day(start)));
+    const agent = entry('P1', 'ready', { kind: 'agents', period_start: null, period_end: null });
+    const rows = [a, b, c, agent] as OutboxEntry[];
+    await store(rows);
+    const starting = { start: minutesAfter(60), end: minutesAfter(120) };
+    expect(await ask(lists.matchingKeys, { starting })).toEqual([{ kind: KIND, external_code: 'P1', code_use: 1 }]);
+    expect(codes(await ask(lists.matchingKeys, { keys: [agent, a as OutboxEntry] })).sort()).toEqual(['P0', 'P1']);
+    expect(await ask(lists.countEntries, { keys: [{ ...agent, code_use: 2 }] })).toBe(0);
+  });
+
+  it('finds the plans that are neither confirmed, nor cancelled, nor over, by code', async () => {
+    const at = minutesAfter(DAY);
+    const open = { period_end: minutesAfter(DAY + 1) };
+    await fill({
+      d: ['ready', open],
+      c: ['sending', open],
+      b: ['unknown', open],
+      a: ['rejected', open],
+      confirmed: ['confirmed', open],
+      cancelled: ['cancelled', open],
+      over: ['ready', { period_end: at }],
+      agent: ['ready', { ...open, kind: 'agents' }],
+    });
+    const found = await ask(lists.unconfirmedPlans, at);
+    expect(found.map(({ external_code, state }) => `${external_code} ${state}`)).toEqual([
+      'a rejected',
+      'b unknown',
+      'c sending',
+      'd ready',
+    ]);
+    expect(found[0]).toMatchObject({ period_start: '2025-03-13T11:00:00.000Z', created_at: AT });
+  });
+
+  it('measures after how long a listing shows a plan that was sent once', async () => {
+    const shown = (sent_at: string, minutes: number) => ({ sent_at, seen_at: minutesAfter(minutes, sent_at) });
+    await fill({
+      edge: ['confirmed', shown(AT, 2)],
+      slowest: ['confirmed', shown(minutesAfter(5), 3)],
+      earlier: ['confirmed', shown(minutesAfter(-1), 60)],
+      again: ['confirmed', { ...shown(AT, 60), attempts: 2 }],
+      agent: ['confirmed', { ...shown(AT, 60), kind: 'agents' }],
+      unseen: ['confirmed', { sent_at: AT, seen_at: null }],
+    });
+    expect(await lists.slowestListing(engine, AT)).toEqual({ plans: 2, delayMs: 180_000 });
+    expect(await lists.slowestListing(engine, minutesAfter(6))).toEqual({ plans: 0, delayMs: 0 });
+  });
+
+  it('finds the period of the newest plan that a listing showed', async () => {
+    expect(await ask(queries.shownPeriod, KIND)).toBeUndefined();
+    const of = (hours: number) => ({
+      period_start: minutesAfter(hours * 60),
+      period_end: minutesAfter(hours * 60 + 30),
+    });
+    await fill({
+      older: ['confirmed', { ...of(1), updated_at: minutesAfter(1) }],
+      newest: ['confirmed', { ...of(2), updated_at: minutesAfter(2) }],
+      unseen: ['confirmed', { ...of(3), updated_at: minutesAfter(3), seen_at: null }],
+      undated: ['confirmed', { period_start: null, period_end: null, updated_at: minutesAfter(3) }],
+      ready: ['ready', { ...of(4), updated_at: minutesAfter(4), seen_at: AT }],
+      agent: ['confirmed', { ...of(5), updated_at: minutesAfter(5), kind: 'agents' }],
+    });
+    expect(await ask(queries.shownPeriod, KIND)).toEqual({ start: minutesAfter(120), end: minutesAfter(150) });
+  });
+
+  it('counts and lists what could not be read in the last day, newest first, until that is dropped', async () => {
+    const at = minutesAfter(DAY);
+    const fact = (kind: string, name: string, minutes: number) =>
+      remember(lists.unreadFact(kind, name), { file: name, at: minutesAfter(minutes) }, minutesAfter(minutes));
+    await fact(KIND, 'old.csv', -1);
+    await fact(KIND, 'edge.csv', 0);
+    await fact('agents', 'new.csv', 5);
+    expect(await ask(lists.unreadFacts<{ file: string }>, at, 5)).toMatchObject([
+      { file: 'new.csv' },
+      { file: 'edge.csv' },
+    ]);
+    expect(await ask(lists.unreadFacts, at, 1)).toHaveLength(1);
+    const { unreadable } = await ask(lists.openIssues, [KIND], at);
+    expect(unreadable.toSorted((a, b) => (a.kind < b.kind ? -1 : 1))).toEqual([
+      { kind: 'agents', n: 1, newest: minutesAfter(5) },
+      { kind: KIND, n: 1, newest: AT },
+    ]);
+    await change(lists.dropOldUnread, KIND, minutesAfter(6));
+    expect(await ask(lists.unreadFacts<{ file: string }>, at, 5)).toMatchObject([{ file: 'new.csv' }]);
+    await change(lists.dropOldUnread, 'agents', minutesAfter(5));
+    expect(await ask(lists.unreadFacts, at, 5)).toHaveLength(1);
+  });
+
+  it('asks nobody for an entry that waits for the other items of its file, or for its identifier', async () => {
+    const late = minutesAfter(-11);
+    await fill({
+      waiting: ['rejected', { updated_at: late }],
+      unnamed: ['confirmed', { updated_at: late, told_at: null, remote_id: null, kind: 'agents' }],
+    });
+    const kinds = async () => (await ask(lists.entriesNeedingAttention, AT)).map(({ kind }) => kind);
+    expect(await kinds()).toEqual([KIND]);
+    await remember(lists.takenFileFact(KIND, 'a.csv'), {}, AT);
+    expect(await kinds()).toEqual([]);
   });
 
   it('counts the entries that need a person, for every reason', async () => {
