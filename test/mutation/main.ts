@@ -1,7 +1,7 @@
 // npm run mutate: changes the core in small ways, one at a time, and reports which changes no test notices. Fails where one
 // of them is not explained in test/mutation/explained.ts. Writes docs/explanation/mutation.md after a whole run.
-//   npm run mutate -- [area…]     some areas only (test/mutation/areas.ts)
-// Results in test-output/mutation are used again; delete that folder after a change of code that is not mutated itself.
+//   npm run mutate -- [area…]     some areas only (test/mutation/areas.ts). Results of the last run in
+//                                 test-output/mutation are used again; without that folder all changes are tried.
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { refuse } from '../support/refuse.ts';
@@ -18,7 +18,7 @@ const figures: FileFigures[] = [];
 for (const [name, area] of areas) {
   process.stdout.write(`${name}\n`);
   const began = Date.now();
-  figures.push(...(await mutateArea(name, area)));
+  figures.push(...(await mutateArea(name, area, asked.length === 0)));
   process.stdout.write(`${name}: ${Math.round((Date.now() - began) / 1_000)} s\n`);
 }
 

@@ -35,16 +35,18 @@ export const outdated = (figures: readonly FileFigures[]): Mutant[] =>
 const isSame = (a: Mutant, b: Mutant): boolean =>
   a.file === b.file && a.line === b.line && a.code === b.code && a.becomes === b.becomes;
 
-/** Figures of each file, in the order of the area. */
-export async function mutateArea(name: string, { files }: Area): Promise<FileFigures[]> {
+/**
+ * Figures of each file, in the order of the area. Without `isWhole`, results of an earlier run are used again for changes
+ * whose code and tests are the same.
+ */
+export async function mutateArea(name: string, { files }: Area, isWhole: boolean): Promise<FileFigures[]> {
   process.chdir(ROOT);
   // Read by the configuration of vitest, in the processes that Stryker starts.
   process.env.MUTATED_AREA = name;
   const mutate = files.map((file) => `src/${file}`);
   const htmlReporter = { fileName: `test-output/mutation/${name}.html` };
-  // Results of an earlier run are used again where neither the code nor its tests have changed.
   const incrementalFile = `test-output/mutation/${name}.json`;
-  const options = { configFile: CONFIG, mutate, htmlReporter, incremental: true, incrementalFile };
+  const options = { configFile: CONFIG, mutate, htmlReporter, incremental: true, incrementalFile, force: isWhole };
   const results = await new Stryker(options).runMutationTest();
   return files.map((file) => {
     const own = results.filter(({ fileName }) => relative(`${ROOT}/src`, resolve(fileName)) === file);

@@ -17,7 +17,7 @@ import {
 } from '../../src/sync/push/outcome.ts';
 import type { AttemptOutcome } from '../../src/warehouse/outbox/attempts.ts';
 import type { OutboxEntry, OutboxState } from '../../src/warehouse/outbox/entry.ts';
-import { OUTBOX_STATES } from '../../src/warehouse/outbox/entry.ts';
+import { OUTBOX_STATES, shownEntry, shownState } from '../../src/warehouse/outbox/entry.ts';
 import { TRANSITIONS, type TransitionName, transition } from '../../src/warehouse/outbox/transitions.ts';
 import { AT, entryIn, minutesAfter } from '../support/outbox-samples.ts';
 
@@ -515,6 +515,34 @@ describe('a returned value', () => {
     [true, true, true],
   ] as const)('%j is the sent %j: %s', (returned, sent, isSame) => {
     expect(isSameValue(returned, sent)).toBe(isSame);
+  });
+});
+
+describe('an entry as people see it', () => {
+  const reasons = '["stop 3: unknown"]';
+
+  it('has neither its content nor its clear code, but what became of it', () => {
+    const changed = shownEntry(entryIn('confirmed', { content_hash: 'two', reasons, erp_code: '529' }));
+    expect(changed).toMatchObject({ changed_after_push: true, accepted_in_part: true, reasons: ['stop 3: unknown'] });
+    for (const hidden of ['payload', 'erp_code', 'revision']) expect(changed).not.toHaveProperty(hidden);
+    expect(shownEntry(entryIn('confirmed'))).toMatchObject({
+      changed_after_push: false,
+      accepted_in_part: false,
+      reasons: [],
+    });
+    expect(shownEntry(entryIn('rejected', { content_hash: 'two', reasons }))).toMatchObject({
+      changed_after_push: false,
+      accepted_in_part: false,
+    });
+  });
+
+  it.each<[string, OutboxEntry, string]>([
+    ['was confirmed', entryIn('confirmed'), 'confirmed'],
+    ['was taken in part', entryIn('confirmed', { reasons }), 'partial'],
+    ['was rejected', entryIn('rejected', { reasons }), 'rejected'],
+    ['was taken in part and needs a person', entryIn('confirmed', { reasons, attention: 'found_twice' }), 'confirmed'],
+  ])('that %s', (_, entry, state) => {
+    expect(shownState(entry)).toBe(state);
   });
 });
 
