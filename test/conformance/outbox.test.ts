@@ -220,6 +220,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
       sending: ['sending'],
       cancelled: ['cancelled', status],
       agent: ['unknown', { kind: 'agents' }],
+      'agent, never seen': ['confirmed', { kind: 'agents', seen_at: null }],
     });
     expect(codes(await ask(queries.entriesToReadBack, KIND, AT, AT)).toSorted()).toEqual([
       'in need of a person',
@@ -230,6 +231,30 @@ describe.each(engineCases)('on $name', ({ make }) => {
       'running',
       'unknown',
     ]);
+  });
+
+  it('finds the entries that were sent again after an unclear send, for two hours after a listing has shown them', async () => {
+    const resent = { attempts: 2, seen_at: minutesAfter(-119) };
+    await fill({
+      resent: ['confirmed', resent],
+      'sent once': ['confirmed', { ...resent, attempts: 1 }],
+      'shown long ago': ['confirmed', { ...resent, seen_at: minutesAfter(-120) }],
+      'after a clear answer': ['confirmed', resent],
+      'after an unclear change': ['confirmed', resent],
+      'of no attempt': ['confirmed', resent],
+      agent: ['confirmed', { ...resent, kind: 'agents' }],
+    });
+    const all: OutboxEntry[] = await engine.read((sql) => sql('push_outbox'));
+    const clear: Record<string, Partial<Attempt>> = {
+      'after a clear answer': { outcome: 'rejected' },
+      'after an unclear change': { what: 'change' },
+    };
+    const sent = { what: 'create', outcome: 'unclear', message: null, run_id: 'run', started_at: AT } as const;
+    const attempts = all
+      .filter(({ external_code }) => external_code !== 'of no attempt')
+      .map((each) => ({ ...sent, ...clear[each.external_code], entry: each }));
+    await write((tx) => recordAttempts(tx, attempts, AT));
+    expect(codes(await ask(queries.entriesToReadBack, KIND, AT, AT))).toEqual(['resent']);
   });
 
   it('finds control records: entries that listings of the period have shown', async () => {
@@ -430,16 +455,18 @@ describe.each(engineCases)('on $name', ({ make }) => {
       told_at: AT,
     }));
     await write((tx) => tx.store(pushReturn, stops));
+    await store([entry('rejected', 'ready', { kind: 'agents' })]);
     expect(await change(queries.deleteAged, 'agents', AT)).toBe(0);
     expect(await change(queries.deleteAged, KIND, AT)).toBe(3);
     const left = ['confirmed', 'not notified', 'ready', 'recent', 'still offered', 'unknown'];
-    expect(await column('push_outbox', 'external_code')).toEqual(left);
+    const leftWithAgent = [...left, 'rejected'].toSorted();
+    expect(await column('push_outbox', 'external_code')).toEqual(leftWithAgent);
     expect(await column('push_attempt', 'external_code')).toEqual(left);
     expect(await column('push_return', 'plan_external_code')).toEqual(left);
     await store(many(401, 'cancelled', { ...old, kind: 'agents' }));
     await write((tx) => tx.store(pushReturn, [{ plan_external_code: 'n0001', code_use: 1, ...stop, told_at: AT }]));
     expect(await change(queries.deleteAged, 'agents', AT)).toBe(401);
-    expect(await column('push_outbox', 'external_code')).toEqual(left);
+    expect(await column('push_outbox', 'external_code')).toEqual(leftWithAgent);
     expect(await column('push_return', 'plan_external_code')).toContain('n0001');
   });
 
