@@ -15,7 +15,7 @@ export interface Explained extends Mutant {
 }
 
 const FOR_THE_TYPE = 'For the type checker alone: the other case cannot come here.';
-const SAME_EITHER_WAY = 'Both sides of the edge give the same result.';
+const SAME_EITHER_WAY = 'Both forms give the same result.';
 const ALL_COLUMNS = 'An empty name selects all columns, this one among them.';
 const WHOLE_PUSHES = 'Whole pushes notice it: test/scenario/push-outcomes.test.ts.';
 const OTHER_CAUSE = 'Of another cause neither status nor kind is known either.';
