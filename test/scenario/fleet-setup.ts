@@ -24,12 +24,13 @@ export interface FleetOptions {
   settings?: Partial<FleetSettings>;
   clock?: Clock;
   concurrency?: number;
+  perMinute?: number;
   retry?: RetryPolicy;
   memory?: SessionMemory;
 }
 
 export function openFleet(url: string, sandbox: Sandbox | undefined, options: FleetOptions = {}) {
-  const { clock = systemClock, concurrency = 4, memory = createSessionMemory() } = options;
+  const { clock = systemClock, concurrency = 4, perMinute = 1_000_000, memory = createSessionMemory() } = options;
   const redactor = createRedactor();
   const lines: string[] = [];
   const credentials = sandbox?.credentials;
@@ -48,7 +49,7 @@ export function openFleet(url: string, sandbox: Sandbox | undefined, options: Fl
     },
     {
       clock,
-      limiter: createLimiter({ concurrency, perMinute: 1_000_000, clock }),
+      limiter: createLimiter({ concurrency, perMinute, clock }),
       log: createLog({ level: 'trace', redactor, write: (line) => lines.push(line) }),
       redactor,
       memory,

@@ -1,7 +1,10 @@
-// The priority of the calls of a pull: calls for history wait for the others, in a first run and in a backfill.
+// The priority of calls: those of a push go first, and calls for history wait for the others, in a first run and in a
+// backfill.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PRIORITY } from '../../src/core/rate/limiter.ts';
 import type { Fleet } from '../../src/fleet/client.ts';
+import { makePushPlace } from '../support/push-place.ts';
+import { plan } from '../support/push-samples.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
 
 const NOON = '2026-03-11T15:00:00Z';
@@ -63,5 +66,35 @@ describe('a backfill', () => {
     await rig.run('pull-daily-summaries', {}, period);
     expect(new Set(words())).toEqual(new Set(['history']));
     expect(sent.length).toBeGreaterThan(1);
+  });
+});
+
+describe('a push beside first fills, at one request a second', () => {
+  const FILLS = ['pull-daily-summaries', 'pull-events', 'pull-checklists'];
+
+  it('goes before the calls of pulls that wait', async () => {
+    const arrived: string[] = [];
+    const fillsRun = Promise.withResolvers<void>();
+    const place = await makePushPlace({
+      perMinute: 60,
+      sandbox: { vehicles: 6 },
+      answering: (url, _, { method }) => {
+        arrived.push(`${method} ${url.pathname}`);
+        if (arrived.length === 40) fillsRun.resolve();
+        return undefined;
+      },
+    });
+    await place.run('pull-vehicles');
+    await place.run('pull-drivers');
+    const fills = FILLS.map((job) => place.run(job, { since: '30d' }));
+    await fillsRun.promise;
+    place.drop('route_plans', 'a.json', plan('P1'));
+    expect(await place.run('push-route-plans')).toMatchObject({ status: 'ok', confirmed: 1 });
+    const [first = 0, sent = 0] = ['GET', 'POST'].map((method) => arrived.indexOf(`${method} /import/route_plan`));
+    for (const summary of await Promise.all(fills)) expect(summary).toMatchObject({ status: 'ok' });
+    // The calls that had started, or held a permit, when the push asked. In order of arrival there would be 30 between its two.
+    expect(first).toBeLessThan(60);
+    expect(sent - first).toBeLessThanOrEqual(5);
+    expect(arrived.length).toBeGreaterThan(400);
   });
 });

@@ -64,6 +64,8 @@ export interface PlaceOptions {
   /** A server before the sandbox that sees every request and may answer itself. */
   answering?: Answering;
   timeoutMs?: number;
+  /** The rate of the limiter; by default as good as none. */
+  perMinute?: number;
   feedOptions?: Feed['options'];
   /** Feeds that are no drop folder. */
   feeds?: Partial<Record<FeedKind, FeedSettings>>;
@@ -81,7 +83,11 @@ export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPla
   const sandbox = await startSandbox({ clock, churn: false, ...options.sandbox });
   const settings = { timeoutMs: options.timeoutMs ?? 10_000, maxBodyMb: 1 };
   const front = options.answering && (await startFront(sandbox.url, options.answering));
-  const { fleet, lines } = openFleet(front?.url ?? sandbox.url, sandbox, { clock, settings });
+  const { fleet, lines } = openFleet(front?.url ?? sandbox.url, sandbox, {
+    clock,
+    settings,
+    perMinute: options.perMinute,
+  });
   const warehouse = await makePlaceWithSchema(options.engine ?? 'sqlite');
   const engine = await warehouse.open();
   const redactor = createRedactor();
