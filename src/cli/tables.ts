@@ -88,11 +88,17 @@ const asMarkdown = (entry: DictionaryEntry): string =>
 /** Needs the configuration: policies, retention and feeds are settings. */
 const showRegister = withApp<TablesOptions>(async (app, _args, { json }) => {
   const { config } = app.loaded;
+  const feeds = Object.entries(config.erp).filter(([, feed]) => feed !== undefined);
   const entries = personalRegister({
     policies: config.privacy.policies,
     retention: Object.fromEntries(Object.entries(retentionOf(app)).map(([table, ms]) => [table, formatDuration(ms)])),
-    feeds: Object.keys(config.erp).filter((kind) => config.erp[kind as keyof typeof config.erp] !== undefined),
+    feeds: feeds.map(([kind]) => kind),
     images: config.warehouse.images,
+    dropFolders: feeds.flatMap(([, feed]) =>
+      feed?.source === 'files'
+        ? [{ folder: feed.folder, kept: `finished files ${formatDuration(feed.keepFilesMs)}` }]
+        : [],
+    ),
   });
   const yes = (is: boolean): string => (is ? 'yes' : '-');
   const rows = entries.map((entry) => [

@@ -8,13 +8,19 @@ const register = personalRegister({
   retention: { route_plan: '400d', sync_quarantine: '90d' },
   feeds: ['route_plans'],
   images: 'data/images',
+  dropFolders: [{ folder: 'data/drop/plans', kept: 'finished files 90d' }],
 });
 
-it('has every column that is declared personal, and the picture files', () => {
+it('has every column that is declared personal, undeclared fields, pictures and the files of the ERP', () => {
   const declared = tables.flatMap(({ name, columns }) =>
     columns.filter(({ personal }) => personal).map((column) => `${name}.${column.name}`),
   );
-  expect(register.map(({ place }) => place)).toEqual([...declared, 'data/images']);
+  expect(register.map(({ place }) => place)).toEqual([
+    ...declared,
+    'extra of every record',
+    'data/images',
+    'data/drop/plans',
+  ]);
 });
 
 it.each([
@@ -28,6 +34,8 @@ it.each([
   // Revisions copy the title as it is stored.
   ['daily_summary_revision.title', { policy: 'hash', in_quarantine: false }],
   ['sync_quarantine.payload', { policy: null, kept: '90d', exports: [] }],
+  ['extra of every record', { kept: 'for ever', exports: expect.arrayContaining(['event']), in_quarantine: true }],
+  ['data/drop/plans', { policy: null, kept: 'finished files 90d' }],
   ['push_outbox.payload', { policy: null, kept: expect.stringContaining('until the item is confirmed') }],
 ])('says of %s what holds for it', (place, expected) => {
   expect(register.find((entry) => entry.place === place)).toMatchObject({ ...expected, in_logs: false });

@@ -1,5 +1,5 @@
-// The privacy register: every place that holds personal data, the policy in effect, how long it is kept, and where copies
-// go. Made from the declarations, so that a new personal column is in it by itself.
+// The privacy register: every place in which Roadbook keeps personal data, the policy in effect, how long it is kept, and
+// where copies go. Made from the declarations, so that a new personal column is in it by itself.
 import type { Policy } from '../../core/privacy-policy.ts';
 import { exportables } from '../export/exportable.ts';
 import { tables } from '../schema/catalog.ts';
@@ -14,6 +14,8 @@ export interface RegisterSettings {
   feeds: readonly string[];
   /** Folder of the picture files. */
   images: string;
+  /** Folders from which the ERP's files are read, and how long finished files stay in them, in words. */
+  dropFolders: readonly { folder: string; kept: string }[];
 }
 
 /** The feeds whose items hold the same personal data as a table. */
@@ -34,20 +36,35 @@ export function personalRegister(settings: RegisterSettings) {
   const entries = tables.flatMap((table) =>
     table.columns.filter(({ personal }) => personal).map((column) => entryOf(table, column, settings)),
   );
-  const pictures: (typeof entries)[number] = {
-    place: settings.images,
-    meaning: 'Files of pictures and signatures; see image.file.',
-    policy: null,
-    kept: FOR_EVER,
-    exports: [],
-    in_outbox: false,
-    in_quarantine: false,
-    in_logs: false,
-  };
-  return [...entries, pictures];
+  const { images, dropFolders } = settings;
+  return [
+    ...entries,
+    {
+      ...beside(
+        'extra of every record',
+        'Fields that no column holds. Personal numbers follow the policy of the driver.',
+      ),
+      exports: tables.filter(({ kind }) => kind === 'base').map(({ name }) => name),
+      in_quarantine: true,
+    },
+    beside(images, 'Files of pictures and signatures; see image.file.'),
+    ...dropFolders.map(({ folder, kept }) => ({ ...beside(folder, 'Files of the ERP, and their results.'), kept })),
+  ];
 }
 
 const FOR_EVER = 'for ever';
+
+/** A place that is no personal column. */
+const beside = (place: string, meaning: string): ReturnType<typeof entryOf> => ({
+  place,
+  meaning,
+  policy: null,
+  kept: FOR_EVER,
+  exports: [],
+  in_outbox: false,
+  in_quarantine: false,
+  in_logs: false,
+});
 
 function entryOf(table: Table, column: Column, { policies, retention, feeds }: RegisterSettings) {
   const place = `${table.name}.${column.name}`;
@@ -58,7 +75,7 @@ function entryOf(table: Table, column: Column, { policies, retention, feeds }: R
   return {
     place,
     meaning: column.meaning,
-    /** Null where no policy applies, because the data is kept only as long as it is needed, or is a file. */
+    /** Null where no policy applies, because the data is kept only as long as it is needed, or is no column. */
     policy,
     /** How long the data is kept, in words. */
     kept: isStored ? (KEPT[place] ?? retention[rootOf(table)] ?? FOR_EVER) : 'not stored',

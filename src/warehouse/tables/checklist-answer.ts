@@ -12,7 +12,7 @@ export const checklistAnswer = baseTable({
   columns: {
     id: integer('Identifier given by the service.'),
     checklist_id: integer('Checklist that the answer belongs to.', { required: true }),
-    value: text('The answer given.'),
+    value: text('The answer given; may be a text that the agent wrote.', { personal: true }),
     risk_level: text('Risk of the answer; H high and L low are known.'),
     picture: text('Picture taken with the answer; see image.hash.'),
     checklist_form_field_id: integer('Field of the form.', field('id')),
