@@ -1,7 +1,6 @@
 // npm run prove: the long proofs, each in a process of its own, three at a time because most of them wait a lot. Those
-// that are judged by times and memory come after them: by twos those that leave the machine mostly idle, then alone the
-// one that takes all of it. Each prints its figures and gives its section of docs/explanation/reliability.md where it
-// held; one that fails keeps its older section.
+// that are judged by times come after them: the two of the daemons beside each other, the others alone. Each prints its
+// figures and gives its section of docs/explanation/reliability.md where it held; one that fails keeps its older section.
 //   npm run prove -- --list                      names them
 //   npm run prove -- --quick                     a bounded sample of each, in minutes; nothing is written
 //   npm run prove -- --only fuzz scale           runs these
@@ -17,29 +16,29 @@ import { sayWhenRun, writeSection } from '../support/reliability-page.ts';
 import { runProof } from '../support/run-proof.ts';
 import { runSamples } from '../support/run-samples.ts';
 
-/** The file of each proof and its arguments. */
+/** The file of each proof and its arguments; the longest begin first. */
 const PROOFS: Readonly<Record<string, readonly string[]>> = {
-  'pull-kills': ['pull-kills.ts', '50'],
-  'daemons-sqlite': ['daemons.ts', '500', '1', 'sqlite'],
   'push-kills': ['push-kills.ts'],
-  'daemons-postgres': ['daemons.ts', '500', '1', 'postgres'],
+  'pull-kills': ['pull-kills.ts', '50'],
+  soak: ['soak.ts', '60'],
   resources: ['resources.ts'],
+  simulation: ['simulation.ts'],
+  fuzz: ['fuzz.ts'],
   'push-many': ['push-many.ts'],
   'pull-cost': ['pull-cost.ts', '10000'],
   'many-vehicles': ['many-vehicles.ts', '100000'],
   'push-faults': ['push-faults.ts'],
   'push-mutants': ['push-mutants.ts'],
   'fault-matrix': ['fault-matrix.ts'],
-  fuzz: ['fuzz.ts'],
   security: ['security.ts'],
-  simulation: ['simulation.ts'],
+  'daemons-sqlite': ['daemons.ts', '500', '1', 'sqlite'],
+  'daemons-postgres': ['daemons.ts', '500', '1', 'postgres'],
   rate: ['rate.ts'],
-  soak: ['soak.ts'],
   scale: ['scale.ts'],
 };
 
 /** After all others, one row after the other; those of a row beside each other. */
-const APART: readonly (readonly string[])[] = [['daemons-sqlite', 'daemons-postgres'], ['rate', 'soak'], ['scale']];
+const APART: readonly (readonly string[])[] = [['daemons-sqlite', 'daemons-postgres'], ['rate'], ['scale']];
 const AT_ONCE = 3;
 /** Their one argument. */
 const LAST_MINUTES: readonly string[] = ['rate', 'soak'];
