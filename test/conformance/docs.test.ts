@@ -6,10 +6,13 @@ import { describe, expect, it } from 'vitest';
 import { REFERENCE_PAGES } from '../docs/reference-pages.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const pages = [...globSync('docs/**/*.md', { cwd: ROOT }), 'README.md', 'CONTRIBUTING.md'].sort();
+const pages = [...globSync('docs/**/*.md', { cwd: ROOT }), 'README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'].sort();
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
-/** Measured some time ago: these pages name the files of that time. */
-const PAST = ['reliability.md', 'performance.md', 'mutation.md'].map((name) => `docs/explanation/${name}`);
+/** Written some time ago: these pages name the files of that time. */
+const PAST = [
+  'CHANGELOG.md',
+  ...['reliability', 'performance', 'mutation'].map((name) => `docs/explanation/${name}.md`),
+];
 
 /** The anchors that code hosts generate from headings. */
 const anchorsOf = (file: string): string[] =>
