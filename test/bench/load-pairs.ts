@@ -33,6 +33,7 @@ function eventRow(n: number): Row {
 
 export interface Pair {
   name: string;
+  engine: Engine;
   load(rows: readonly Row[]): () => Promise<void>;
   /** Makes the text of the rows; the returned function sends it, and only that counts as the bare side. */
   bare(rows: readonly Row[]): () => Promise<void>;
@@ -66,6 +67,7 @@ export async function postgresPair(url: string): Promise<Pair> {
   const statement = `copy event (${[...COLUMNS, ...STAMPS].join(', ')}) from stdin`;
   return {
     name: 'PostgreSQL, beside a bare COPY into the same table',
+    engine,
     load: load(engine),
     bare(rows) {
       const lines = rows.map((row) => [...row, ...STAMPED].map((value) => value ?? '\\N').join('\t'));
@@ -129,6 +131,7 @@ export async function sqlitePair(): Promise<Pair> {
     select ${values.join(', ')}, ${STAMPED.map((value) => `'${value}'`).join(', ')} from jsonb_each(?)`;
   return {
     name: 'SQLite, beside the bare insert from jsonb_each into the same table',
+    engine,
     load: load(engine),
     bare(rows) {
       const texts = Array.from({ length: Math.ceil(rows.length / SQLITE_ROWS) }, (_, n) =>

@@ -1,9 +1,20 @@
 // The load stage alone: rows in memory into a warehouse, beside the barest statement that could store them. Batch by
 // batch in turn, so that other work on the machine slows both alike; the ratio is the figure.
 //   node test/bench/load-stage.ts 200000
+import { createRedactor } from '../../src/core/text/redaction.ts';
+import { quarantine, quarantineRows } from '../../src/warehouse/control/quarantine.ts';
+import type { Engine } from '../../src/warehouse/engine.ts';
+import { event } from '../../src/warehouse/tables/event.ts';
+import { metadataAt } from '../support/load-metadata.ts';
 import { startPostgres, stopPostgres } from '../support/postgres.ts';
 import { eventRows, type Pair, postgresPair, SLICE_ROWS, sqlitePair } from './load-pairs.ts';
 import type { Section } from './task.ts';
+import { wireEvent } from './wire-event.ts';
+
+/** Invalid records of one slice, and how many such slices fill the quarantine. */
+const INVALID = 20_000;
+const INVALID_SLICES = 11;
+const MOST_SECONDS_OF_INVALID = 0.5;
 
 async function timed(work: () => Promise<void>): Promise<number> {
   const started = performance.now();
@@ -11,7 +22,25 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return (performance.now() - started) / 1_000;
 }
 
-async function measure({ name, load: product, bare, close }: Pair, count: number): Promise<string> {
+/** Seconds of each slice of invalid records, all of them new, from the records to the commit. */
+async function quarantineSeconds(engine: Engine): Promise<number[]> {
+  const seconds: number[] = [];
+  for (let slice = 0; slice < INVALID_SLICES; slice++) {
+    const invalid = Array.from({ length: INVALID }, (_, n) => {
+      const id = slice * INVALID + n;
+      const record = { ...wireEvent(id), begin_date: 'soon' };
+      return { table: event, key: String(id), reason: 'begin_date: expected an instant', record };
+    });
+    const work = async () => {
+      const rows = quarantineRows('pull-events', invalid, createRedactor());
+      await engine.write((tx) => quarantine(tx, rows, metadataAt('bench', '2026-01-01T00:00:00.000Z')));
+    };
+    seconds.push(await timed(work));
+  }
+  return seconds;
+}
+
+async function measure({ name, engine, load: product, bare, close }: Pair, count: number) {
   const seconds = { load: 0, bare: 0, again: 0 };
   for (let start = 0; start < count; start += SLICE_ROWS) {
     const rows = eventRows(start, count);
@@ -21,16 +50,23 @@ async function measure({ name, load: product, bare, close }: Pair, count: number
     for (const turn of (start / SLICE_ROWS) % 2 === 0 ? turns : turns.toReversed()) await turn();
     seconds.again += await timed(store);
   }
+  const [first = 0, ...later] = await quarantineSeconds(engine);
   await close();
   const rate = (spent: number) => Math.round(count / spent).toLocaleString('en');
   const ratio = (seconds.bare / seconds.load).toFixed(2);
-  return `| ${[name, rate(seconds.bare), rate(seconds.load), ratio, rate(seconds.again)].join(' | ')} |`;
+  return {
+    stored: `| ${[name, rate(seconds.bare), rate(seconds.load), ratio, rate(seconds.again)].join(' | ')} |`,
+    quarantined: `| ${[engine.name, first.toFixed(2), (later.at(-1) ?? 0).toFixed(2)].join(' | ')} |`,
+    faults: [first, ...later]
+      .filter((spent) => spent > MOST_SECONDS_OF_INVALID)
+      .map((spent) => `${engine.name} takes ${spent.toFixed(2)} s for ${INVALID} invalid records`),
+  };
 }
 
 export async function loadStage(count: number): Promise<Section> {
   const url = await (await startPostgres()).newDatabase();
-  const lines = [];
-  for (const make of [() => postgresPair(url), sqlitePair]) lines.push(await measure(await make(), count));
+  const measured = [];
+  for (const make of [() => postgresPair(url), sqlitePair]) measured.push(await measure(await make(), count));
   await stopPostgres();
   return {
     title: 'The load stage alone',
@@ -39,7 +75,15 @@ of both is made before.
 
 | ${count.toLocaleString('en')} events | bare, rows/s | Roadbook, rows/s | ratio | unchanged, rows/s |
 |---|---|---|---|---|
-${lines.join('\n')}`,
+${measured.map(({ stored }) => stored).join('\n')}
+
+Invalid records go to the quarantine: ${INVALID.toLocaleString('en')} of one slice, from the records to the commit, with nothing in the quarantine and
+with ${((INVALID_SLICES - 1) * INVALID).toLocaleString('en')} there. The run fails above ${MOST_SECONDS_OF_INVALID} s.
+
+| engine | seconds, empty | seconds, full |
+|---|---|---|
+${measured.map(({ quarantined }) => quarantined).join('\n')}`,
+    faults: measured.flatMap(({ faults }) => faults),
   };
 }
 

@@ -1,6 +1,6 @@
 // Stores invalid records. Their texts are redacted first: a control table holds no secret and no tax number. A record
 // that is read again is counted, not stored again. A record that has been loaded since is deleted.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { chunks } from '../../core/chunks.ts';
 import { type Redactor, redactedJson } from '../../core/text/redaction.ts';
 import type { Engine, LoadMetadata, Transaction } from '../engine.ts';
@@ -52,7 +52,7 @@ export function quarantineRows(job: string, invalid: readonly InvalidRecord[], {
     const payload = redactedJson(record, redact);
     const record_key = key === null ? null : quarantineKey(table, key, redact);
     // With the key: two records may be equal once their numbers are masked.
-    const id = createHash('sha256').update(`${table.name}\n${record_key}\n${payload}`).digest('hex').slice(0, 32);
+    const id = hash('sha256', `${table.name}\n${record_key}\n${payload}`).slice(0, 32);
     rows.set(id, {
       id,
       job,
