@@ -289,29 +289,54 @@ describe('pull-events', () => {
     expect(await rig.rows(`select * from sync_coverage where job = 'pull-events'`)).toEqual([]);
   });
 
-  it('isolates a vehicle that the service rejects within a few runs, each of few calls', async () => {
-    rig = await makeRig({ startAt: START, sandbox: { vehicles: 8, churn: false } });
-    const options = { since: '1d', categories: [1] };
-    await rig.run('pull-vehicles');
-    const ids = (await rig.rows('select id from vehicle order by id')).map(({ id }) => String(id));
-    let rejected = [ids[2]];
-    await putBefore(rig, (url) => {
-      const asked = url.searchParams.get('vehicles_id')?.match(/\d+/g) ?? [];
-      return asked.some((id) => rejected.includes(id)) ? { status: 400, body: {} } : undefined;
+  it.each([
+    // Its slice is halved three times in the first run.
+    ['one', 2, [7, 2, 2, 2]],
+    // The service rejects its first vehicle alone too, so that each run halves once.
+    ['the first', 0, [3, 4, 4, 2]],
+  ])(
+    'isolates %s vehicle that the service rejects within a few runs, each of few calls',
+    async (_, index, expected) => {
+      rig = await makeRig({ startAt: START, sandbox: { vehicles: 8, churn: false } });
+      const options = { since: '1d', categories: [1] };
+      await rig.run('pull-vehicles');
+      const ids = (await rig.rows('select id from vehicle order by id')).map(({ id }) => String(id));
+      let rejected = [ids[index]];
+      await putBefore(rig, (url) => {
+        const asked = url.searchParams.get('vehicles_id')?.match(/\d+/g) ?? [];
+        return asked.some((id) => rejected.includes(id)) ? { status: 400, body: {} } : undefined;
+      });
+      const runs = [];
+      for (let run = 0; run < 4; run++) {
+        const { status, slices } = await rig.run('pull-events', options);
+        runs.push({ status, slices });
+        await rig.clock.advance(10 * 60_000);
+      }
+      const covered = await rig.rows(`select distinct scope from sync_coverage where job = 'pull-events'`);
+      const others = ids.filter((id) => id !== rejected[0]);
+      expect(covered.map(({ scope }) => String(scope).split(' ')[1]).toSorted()).toEqual(others);
+      // The rejected slice and its halves, and one slice of the vehicles that were read before.
+      expect(runs).toEqual(expected.map((slices) => ({ status: 'partial', slices })));
+      rejected = ids;
+      expect(await rig.run('pull-events', options)).toMatchObject({ status: 'failed', slices: 4, requests: 7 });
+    },
+  );
+
+  it('reads all events of a service that takes few vehicles in a query', async () => {
+    rig = await makeRig({
+      startAt: START,
+      sandbox: { vehicles: 12, churn: false, shapes: { mostVehicleIds: 5 } },
     });
-    const runs = [];
-    for (let run = 0; run < 4; run++) {
-      const { status, slices } = await rig.run('pull-events', options);
-      runs.push({ status, slices });
-      await rig.clock.advance(10 * 60_000);
-    }
-    const covered = await rig.rows(`select distinct scope from sync_coverage where job = 'pull-events'`);
-    const others = ids.filter((id) => id !== rejected[0]);
-    expect(covered.map(({ scope }) => String(scope).split(' ')[1]).toSorted()).toEqual(others);
-    // The rejected slice and its halves, and one slice of the vehicles that were read before.
-    expect(runs).toEqual([3, 4, 4, 2].map((slices) => ({ status: 'partial', slices })));
-    rejected = ids;
-    expect(await rig.run('pull-events', options)).toMatchObject({ status: 'failed', slices: 4 });
+    const options = { since: '1d', categories: [1, 6] };
+    await rig.run('pull-vehicles');
+    for (let run = 0; run < 2; run++) expect(await rig.run('pull-events', options)).toMatchObject({ status: 'ok' });
+    const to = new Date(Date.parse(START) - 60_000).toISOString();
+    const truth = (await rig.truth('events', { from: at(1), to })).filter(({ event_category }) =>
+      options.categories.includes(Number(event_category)),
+    );
+    expect(truth.length).toBeGreaterThan(20);
+    const stored = await rig.rows(`select id from event where begin_date between '${at(1)}' and '${to}' order by id`);
+    expect(stored.map(({ id }) => id)).toEqual(truth.map(({ id }) => Number(id)).toSorted((a, b) => a - b));
   });
 
   it('resumes a backfill where it was cut, and never moves the live coverage back', async () => {

@@ -166,9 +166,9 @@ export function splitEvents({ work, covers, calls }: Slice<EventWork>): Slice<Ev
 }
 
 /**
- * Halves the vehicles once. A half that was read moves on, so the next run plans the other by itself and halves it again,
- * until the vehicle that the service rejects is alone. To cut further in one run would cost hundreds of calls whenever the
- * service rejects every request.
+ * Halves the vehicles once, if the service rejects the first of them alone too. A half that was read moves on, so the next run
+ * plans the other by itself and halves it again, until the vehicle that the service rejects is alone. To cut further in one
+ * run would cost hundreds of calls whenever the service rejects every request.
  */
 export function splitRejectedEvents(slice: Slice<EventWork>): Slice<EventWork>[] | undefined {
   if (slice.work.isHalf || slice.work.vehicles.length < 2) return undefined;

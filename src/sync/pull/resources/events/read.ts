@@ -1,6 +1,7 @@
 // Reads one slice of events: a call for each category. When a vehicle reports again after a long silence, the period of
 // that silence is read again, because a device that was offline may deliver its past events late.
 
+import { asRoadbookError } from '../../../../core/errors.ts';
 import { isoInstant } from '../../../../core/time/clock.ts';
 import { DAY_MS } from '../../../../core/time/durations.ts';
 import { events } from '../../../../fleet/endpoints/events.ts';
@@ -10,6 +11,7 @@ import { earliestAcross } from '../../../../warehouse/queries/events-across.ts';
 import { recordColumns } from '../../../../warehouse/schema/table.ts';
 import { event } from '../../../../warehouse/tables/event.ts';
 import type { Slice } from '../../../slice.ts';
+import { isRejected, tooMany } from '../../plan/slice-scale.ts';
 import { intervalOf, type Span, without } from '../../plan/windows.ts';
 import { withRequested } from '../../records/record-id.ts';
 import type { FullRefreshRange } from '../../records/types.ts';
@@ -26,16 +28,41 @@ export async function readEvents(
   const categories = categoriesOf(options);
   const fullRefresh = spans.map((span) => refreshOf(span, vehicles, categories));
   const firsts = firstOfEach(spans);
-  const loads = await source.mapCalls(categories, async (category, { call, prepare }) => {
-    const answer = await call(events, eventRequest(vehicles, spans, category));
+  let rejected = 0;
+  const reading = source.mapCalls(categories, async (category, { call, prepare }) => {
+    const answer = await call(events, eventRequest(vehicles, spans, category)).catch((thrown: unknown) => {
+      if (isRejected(asRoadbookError(thrown))) rejected = category;
+      throw thrown;
+    });
     const records = answer.map((record) => withRequested(record, 'event_category', category));
     return prepare({ table: event, endpoint: events, records }, { fullRefresh, each: firsts.note });
+  });
+  const loads = await reading.catch(async (thrown: unknown) => {
+    if (!isRejected(asRoadbookError(thrown)) || !(await isFirstAccepted(vehicles, spans, rejected, source)))
+      throw thrown;
+    throw tooMany('vehicles of which the service accepts the first alone');
   });
   return {
     loads,
     fullRefresh,
     invalidated: await silences({ ...work, spans }, firsts.found, source, options),
   };
+}
+
+/**
+ * Whether the service accepts a request of several vehicles for the first of them. Then it rejects their number or one of the
+ * others, and the slice is halved until that is gone. Otherwise it may reject every request, and to halve on would cost
+ * hundreds of calls.
+ */
+async function isFirstAccepted([first, ...others]: number[], spans: Span[], category: number, { call }: Source) {
+  if (first === undefined || others.length === 0) return false;
+  try {
+    await call(events, eventRequest([first], spans, category));
+    return true;
+  } catch (thrown) {
+    if (isRejected(asRoadbookError(thrown))) return false;
+    throw thrown;
+  }
 }
 
 /**
