@@ -1,10 +1,12 @@
 // roadbook doctor --probe against each variant of the sandbox: it reports how the service behaves, and changes nothing there.
 import { expect, it, onTestFinished } from 'vitest';
+import type { Config } from '../../src/config/schema.ts';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { alertConditions } from '../../src/status/alerts/alert-conditions.ts';
 import type { CheckResult } from '../../src/status/doctor/check-result.ts';
+import { probeChecks } from '../../src/status/doctor/probe-checks.ts';
 import type { Reason } from '../../src/status/health/reasons.ts';
-import { isChange, type Question } from '../../src/sync/probe/answers.ts';
+import { isChange, type ProbeAnswer, type Question } from '../../src/sync/probe/answers.ts';
 import { type ProbeReport, probeService } from '../../src/sync/probe/probe.ts';
 import { makePushPlace } from '../support/push-place.ts';
 import { plan } from '../support/push-samples.ts';
@@ -109,6 +111,22 @@ it('reports how late an imported plan is listed', async () => {
   await place.run('push-route-plans');
   const answer = answersIn(await probeService(place.dependencies, { isSeen: true })).import_delay;
   expect(answer).toBe('6m');
+});
+
+it('keeps an answer that nothing shows any more, with the date of its own', async () => {
+  const rig = await rigWith({});
+  await probeService(rig.dependencies, { isSeen: true });
+  await rig.clock.advance(86_400_000);
+  rig.sandbox.addFault({ call: 'route-plans', fault: '403' });
+  const answerOf = async (question: Question) =>
+    (await probeService(rig.dependencies, { isSeen: false })).answers.find((each) => each.question === question);
+  expect(await answerOf('event_search')).not.toHaveProperty('stored');
+  await rig.clock.advance(86_400_000);
+  const unknown = await answerOf('plan_search');
+  expect(unknown).toMatchObject({ answer: null, stored: { answer: 'overlap', at: START } });
+  const report = { at: START, calls: 1, answers: [unknown as ProbeAnswer] };
+  const [shown] = probeChecks(report, { jobs: {} } as Config);
+  expect(shown?.found).toMatch(/finds them by: not known \(.*403.*\); found 2026-03-10T18:00:00.000Z: overlap$/);
 });
 
 const switchTo = (rig: Rig, shapes: SandboxOptions['shapes']) =>

@@ -45,9 +45,14 @@ export const probeChecks = ({ answers, calls }: ProbeReport, config: Config): Ch
   { check: 'probe', state: 'ok', found: `${calls} requests, none of which changes a record`, hint: null },
 ];
 
-function resultOf({ question, answer, evidence, was }: ProbeAnswer, config: Config): Omit<CheckResult, 'check'> {
-  const known = `${QUESTIONS[question]}: ${answer ?? 'not known'} (${evidence})`;
-  const wrong = answer === null ? undefined : CONTRADICTIONS[question]?.(answer, config);
+function resultOf(
+  { question, answer, evidence, was, stored }: ProbeAnswer,
+  config: Config,
+): Omit<CheckResult, 'check'> {
+  const earlier = stored === undefined ? '' : `; found ${stored.at}: ${stored.answer}`;
+  const known = `${QUESTIONS[question]}: ${answer ?? 'not known'} (${evidence})${earlier}`;
+  const newest = answer ?? stored?.answer;
+  const wrong = newest === undefined ? undefined : CONTRADICTIONS[question]?.(newest, config);
   if (wrong !== undefined) return { state: 'warn', found: `${known}; ${wrong.found}`, hint: wrong.hint };
   return was === undefined
     ? { state: 'ok', found: known, hint: null }

@@ -28,6 +28,14 @@ export interface ProbeAnswer {
   evidence: string;
   /** The earlier answer, if it was another one. */
   was?: string;
+  /** The stored answer, if nothing shows one this time. */
+  stored?: KnownAnswer;
+}
+
+export interface KnownAnswer {
+  answer: string;
+  /** When it was found. */
+  at: string;
 }
 
 export interface ProbeChange {
@@ -39,8 +47,7 @@ export interface ProbeChange {
 }
 
 interface StoredProbe {
-  at: string;
-  answers: Partial<Record<Question, string>>;
+  answers: Partial<Record<Question, KnownAnswer>>;
   changes?: ProbeChange[];
 }
 
@@ -74,27 +81,28 @@ export async function storeAnswers(
   answers: readonly ProbeAnswer[],
   { nowMs, isSeen }: { nowMs: number; isSeen: boolean },
 ): Promise<ProbeAnswer[]> {
+  const at = isoInstant(nowMs);
   let compared: ProbeAnswer[] = [];
-  await probeMemory(engine).update(async (stored) => {
-    const known = { ...stored?.answers };
+  await probeMemory(engine).update(async (before) => {
+    const known = { ...before?.answers };
     const asked = new Set(answers.map(({ question }) => question));
-    const kept = stored?.changes?.filter(({ question }) => asked.has(question));
+    const kept = before?.changes?.filter(({ question }) => asked.has(question));
     const changes = new Map(kept?.map((change) => [change.question, change]));
     compared = answers.map((each) => {
       const { question, answer } = each;
-      const was = known[question];
-      if (answer === null) return each;
+      const stored = known[question];
+      const was = stored?.answer;
+      if (answer === null) return was === undefined ? each : { ...each, stored };
       const isChanged = was !== undefined && isChange(question, was, answer);
       if (isChanged && !isSeen) {
-        if (changes.get(question)?.answer !== answer)
-          changes.set(question, { question, was, answer, at: isoInstant(nowMs) });
+        if (changes.get(question)?.answer !== answer) changes.set(question, { question, was, answer, at });
       } else {
         changes.delete(question);
-        known[question] = was !== undefined && !isChanged && isVaguer(answer, was) ? was : answer;
+        if (was === undefined || isChanged || !isVaguer(answer, was)) known[question] = { answer, at };
       }
       return isChanged ? { ...each, was } : each;
     });
-    return { at: isoInstant(nowMs), answers: known, changes: [...changes.values()] };
+    return { answers: known, changes: [...changes.values()] };
   }, nowMs);
   return compared;
 }
