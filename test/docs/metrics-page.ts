@@ -35,6 +35,7 @@ numbers, a \`hint\` or null, and a \`place\`: the view of the page that shows mo
 | \`push_stops_without_code\` | \`attention\` | in the last day, stops without an \`external_code\` had an outcome, which cannot be returned to the ERP |
 | \`drift\` | \`late\` | more rows of final days differ from the service than [allowed](../how-to/check-the-warehouse.md) |
 | \`service_changed\` | \`attention\` | the nightly [probe](service.md#what-a-probe-finds-out) found another answer than before; text and alert have both |
+| \`service_unfit\` | \`attention\` | the newest answer of the nightly probe costs records or calls: a listing is cut off, or the configuration does not fit; instead of \`service_changed\` |
 | \`push_unclear\` | \`attention\` | the outcome of a send is unknown, for less than ten minutes |
 | \`push_without_feed\` | \`attention\` | a push job that the file lists is enabled, and its kind has no feed |
 | \`config_rejected\` | \`attention\` | the last edit of the configuration was rejected |

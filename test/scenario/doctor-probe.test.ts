@@ -6,6 +6,7 @@ import { alertConditions } from '../../src/status/alerts/alert-conditions.ts';
 import type { CheckResult } from '../../src/status/doctor/check-result.ts';
 import { probeChecks } from '../../src/status/doctor/probe-checks.ts';
 import type { Reason } from '../../src/status/health/reasons.ts';
+import { unfitAnswers } from '../../src/status/health/unfit-answers.ts';
 import { isChange, type ProbeAnswer, type Question } from '../../src/sync/probe/answers.ts';
 import { type ProbeReport, probeService } from '../../src/sync/probe/probe.ts';
 import { makePushPlace } from '../support/push-place.ts';
@@ -21,6 +22,9 @@ async function rigWith(sandbox: SandboxOptions, startAt = START): Promise<Rig> {
   onTestFinished(() => rig.close());
   return rig;
 }
+
+const switchTo = (rig: Rig, shapes: SandboxOptions['shapes']) =>
+  fetch(`${rig.sandbox.url}/_sandbox/shapes`, { method: 'POST', body: JSON.stringify(shapes) });
 
 const answersIn = ({ answers }: ProbeReport) =>
   Object.fromEntries(answers.map(({ question, answer }) => [question, answer])) as Record<Question, string | null>;
@@ -109,8 +113,46 @@ it('reports how late an imported plan is listed', async () => {
   await place.run('push-route-plans');
   await place.clock.advance(6 * 60_000);
   await place.run('push-route-plans');
-  const answer = answersIn(await probeService(place.dependencies, { isSeen: true })).import_delay;
-  expect(answer).toBe('6m');
+  const report = await probeService(place.dependencies, { isSeen: true });
+  expect(answersIn(report).import_delay).toBe('6m');
+  const configWith = (settle: number, enabled = true) => {
+    const [push, verify] = [
+      { enabled, options: { settle } },
+      { enabled: true, options: { probe: true } },
+    ];
+    return { jobs: { 'push-route-plans': push, 'verify-warehouse': verify }, service: { renewal: 'auto' } };
+  };
+  const found = async (config: unknown) => [
+    probeChecks(report, config as Config).filter(({ state }) => state === 'warn').length,
+    (await unfitAnswers(place.dependencies.engine, config as Config)).map(({ text }) => text),
+  ];
+  const resent = expect.stringMatching(/within: 6m \(found .*; push-route-plans sends a plan again .* after 5m$/);
+  expect(await found(configWith(5 * 60_000))).toEqual([1, [resent]]);
+  expect(await found(configWith(6 * 60_000))).toEqual([0, []]);
+  expect(await found(configWith(5 * 60_000, false))).toEqual([1, []]);
+});
+
+it('is a reason every night while a listing is cut off, since the first night and after it was seen', async () => {
+  const sandbox = { vehicles: 12, churn: false, shapes: { listingCap: 9 } };
+  const place = await makeStatusPlace({ startAt: START, sandbox });
+  onTestFinished(() => place.close());
+  const { rig } = place;
+  const subjects = async () => {
+    const { json } = await place.ask('GET', '/api/status');
+    return json.reasons.filter(({ code }: Reason) => code === 'service_unfit').map(({ subject }: Reason) => subject);
+  };
+  const night = async () => {
+    await rig.clock.advance(86_400_000);
+    expect(await rig.run('verify-warehouse')).toMatchObject({ status: 'ok', error: null });
+  };
+  await night();
+  expect(await subjects()).toEqual(['service plan_listing', 'service event_listing']);
+  await probeService(rig.dependencies, { isSeen: true });
+  await night();
+  expect(await subjects()).toEqual(['service plan_listing', 'service event_listing']);
+  await switchTo(rig, { listingCap: null });
+  await night();
+  expect(await subjects()).toEqual([]);
 });
 
 it('keeps an answer that nothing shows any more, with the date of its own', async () => {
@@ -128,9 +170,6 @@ it('keeps an answer that nothing shows any more, with the date of its own', asyn
   const [shown] = probeChecks(report, { jobs: {} } as Config);
   expect(shown?.found).toMatch(/finds them by: not known \(.*403.*\); found 2026-03-10T18:00:00.000Z: overlap$/);
 });
-
-const switchTo = (rig: Rig, shapes: SandboxOptions['shapes']) =>
-  fetch(`${rig.sandbox.url}/_sandbox/shapes`, { method: 'POST', body: JSON.stringify(shapes) });
 
 it('reports an answer that changed, once', async () => {
   const rig = await rigWith({});

@@ -190,6 +190,7 @@ describe('the reasons for the health', () => {
     issues: [],
     drifted: [],
     changed: [],
+    unfit: [],
     attention: [],
     deadline: { at: '18:00', due_at: '2026-03-02T21:00:00.000Z', confirmed: 1, open: 2, missed: [] },
     quarantine: 0,
@@ -261,6 +262,15 @@ describe('the reasons for the health', () => {
       'attention',
       'service_changed',
       'a search of plans by period finds them by: start; it was: overlap',
+    ],
+    [
+      {
+        changed: [{ question: 'plan_listing', was: 'at least 70 records', answer: '9 records', at: '' }],
+        unfit: [{ question: 'plan_listing', text: 'a listing of plans is cut off at: 9 records', hint: 'Ask.' }],
+      },
+      'attention',
+      'service_unfit',
+      'cut off at: 9 records',
     ],
     [{ config: { erp: {}, jobs: { 'push-agents': settings } } }, 'attention', 'push_without_feed', 'nothing is pushed'],
     [

@@ -2,7 +2,7 @@
 // alerts. Pure: the facts are read elsewhere.
 import type { Config } from '../../config/schema.ts';
 import type { FeedKind } from '../../erp/feed-kinds.ts';
-import { type ProbeChange, QUESTIONS } from '../../sync/probe/answers.ts';
+import { type ProbeChange, QUESTIONS, type Question } from '../../sync/probe/answers.ts';
 import type { OutboxAttention } from '../../sync/push/attention.ts';
 import { missedText } from '../../sync/push/deadline.ts';
 import { pushJobOf } from '../../sync/push/kind.ts';
@@ -13,6 +13,7 @@ import type { DaemonStatus } from './daemon-status.ts';
 import type { DeadlineStatus } from './deadline.ts';
 import type { Health } from './health.ts';
 import type { JobStatus } from './job-status.ts';
+import type { UnfitAnswer } from './unfit-answers.ts';
 
 export interface Reason {
   /** Stable, for programs. */
@@ -46,6 +47,8 @@ export interface ReasonFacts {
   drifted: readonly TableDrift[];
   /** Answers of the service that the last probes found changed. */
   changed: readonly ProbeChange[];
+  /** Answers of the service that cost records or calls. */
+  unfit: readonly UnfitAnswer[];
   configError: string | null;
   config: Pick<Config, 'erp' | 'jobs'>;
   /** Names of the push jobs. */
@@ -62,7 +65,7 @@ export const healthReasons = (facts: ReasonFacts): Reason[] =>
     ...deadlineReasons(facts.deadline),
     ...configReasons(facts),
     ...driftReasons(facts),
-    ...changeReasons(facts),
+    ...answerReasons(facts),
     ...quarantineReasons(facts),
     ...daemonReasons(facts),
   ].toSorted((a, b) => ORDER.indexOf(a.health) - ORDER.indexOf(b.health));
@@ -203,16 +206,21 @@ const driftReasons = ({ drifted }: ReasonFacts): Reason[] =>
     place: 'data',
   }));
 
-/** One for each question: the service may change in several ways at different times. */
-const changeReasons = ({ changed }: ReasonFacts): Reason[] =>
-  changed.map(({ question, was, answer, at }) => ({
-    code: 'service_changed',
-    health: 'attention',
-    subject: `service ${question}`,
-    text: `The service has changed: ${QUESTIONS[question]}: ${answer}; it was: ${was} (found ${at})`,
-    hint: 'npx roadbook doctor --probe says whether the configuration still fits, and accepts the new answer',
-    place: 'data',
-  }));
+/** One for each question: the service may change in several ways at different times. What is unfit stays so once it is seen. */
+function answerReasons({ changed, unfit }: ReasonFacts): Reason[] {
+  const about = (question: Question) =>
+    ({ health: 'attention', subject: `service ${question}`, place: 'data' }) as const;
+  const others = changed.filter(({ question }) => !unfit.some((each) => each.question === question));
+  return [
+    ...unfit.map(({ question, text, hint }) => ({ ...about(question), code: 'service_unfit', text, hint })),
+    ...others.map(({ question, was, answer, at }) => ({
+      ...about(question),
+      code: 'service_changed',
+      text: `The service has changed: ${QUESTIONS[question]}: ${answer}; it was: ${was} (found ${at})`,
+      hint: 'npx roadbook doctor --probe says whether the configuration still fits, and accepts the new answer',
+    })),
+  ];
+}
 
 function quarantineReasons({ quarantine }: ReasonFacts): Reason[] {
   if (quarantine === 0) return [];

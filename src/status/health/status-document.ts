@@ -21,6 +21,7 @@ import { type DeadlineStatus, deadlineStatus } from './deadline.ts';
 import { type Health, overallHealth } from './health.ts';
 import { type JobStatus, type JobStatusDependencies, jobStatuses } from './job-status.ts';
 import { healthReasons, type Reason, withItemHealth } from './reasons.ts';
+import { unfitAnswers } from './unfit-answers.ts';
 
 export interface StatusDependencies extends JobStatusDependencies {
   version: string;
@@ -132,6 +133,7 @@ export async function healthFacts(dependencies: HealthDependencies) {
       ...facts,
       drifted: driftAboveLimit(facts.verification, config),
       changed: await changedAnswers(engine),
+      unfit: await unfitAnswers(engine, config),
       configError,
       config,
       pushes,

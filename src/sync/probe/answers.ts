@@ -19,6 +19,27 @@ export const QUESTIONS = {
 
 export type Question = keyof typeof QUESTIONS;
 
+const PLAN_JOBS = ['pull-route-plans', 'push-route-plans'];
+const EVENT_JOBS = ['pull-events'];
+
+/** A question is asked if one of these jobs is enabled. */
+const JOBS_OF: Readonly<Record<Question, readonly string[] | 'all'>> = {
+  plan_search: PLAN_JOBS,
+  plan_period_ends: PLAN_JOBS,
+  plan_listing: PLAN_JOBS,
+  event_search: EVENT_JOBS,
+  event_period_ends: EVENT_JOBS,
+  event_listing: EVENT_JOBS,
+  vehicle_ids: EVENT_JOBS,
+  renewal: 'all',
+  import_delay: ['push-route-plans'],
+};
+
+export const isAsked = (question: Question, isEnabled: (job: string) => boolean): boolean => {
+  const jobs = JOBS_OF[question];
+  return jobs === 'all' || jobs.some(isEnabled);
+};
+
 /** An answer in one or few words, null if nothing shows it; and what it is based on, or why there is none. */
 export type Answer = readonly [answer: string | null, evidence: string];
 
@@ -110,3 +131,12 @@ export async function storeAnswers(
 /** The changes that no person has seen in a report yet. */
 export const changedAnswers = async (engine: Engine): Promise<ProbeChange[]> =>
   (await probeMemory(engine).read())?.changes ?? [];
+
+/** What the last probe that found an answer to a question found. */
+export async function newestAnswers(engine: Engine): Promise<(KnownAnswer & { question: Question })[]> {
+  const { answers = {}, changes = [] } = (await probeMemory(engine).read()) ?? {};
+  const known = (Object.keys(QUESTIONS) as Question[]).map(
+    (question) => changes.find((each) => each.question === question) ?? { question, ...answers[question] },
+  );
+  return known.flatMap(({ question, answer, at }) => (answer && at ? [{ question, answer, at }] : []));
+}

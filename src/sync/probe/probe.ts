@@ -15,7 +15,7 @@ import type { Engine } from '../../warehouse/engine.ts';
 import { slowestListing } from '../../warehouse/outbox/lists.ts';
 import { chunksFor } from '../pull/plan/chunks.ts';
 import type { Span } from '../pull/plan/windows.ts';
-import { type Answer, atLeast, type ProbeAnswer, QUESTIONS, type Question, storeAnswers } from './answers.ts';
+import { type Answer, atLeast, isAsked, type ProbeAnswer, QUESTIONS, type Question, storeAnswers } from './answers.ts';
 import { type KnownRecord, LEAST_LENGTH_MS, probePeriodSearch } from './period-search.ts';
 
 export interface ProbeReport {
@@ -48,22 +48,6 @@ const REACH_MS = 7 * DAY_MS;
 const TRIP = 1;
 const DELAY_DAYS = 30;
 
-const PLAN_JOBS = ['pull-route-plans', 'push-route-plans'];
-const EVENT_JOBS = ['pull-events'];
-
-/** A question is asked if one of these jobs is enabled. */
-const JOBS_OF: Readonly<Record<Question, readonly string[] | 'all'>> = {
-  plan_search: PLAN_JOBS,
-  plan_period_ends: PLAN_JOBS,
-  plan_listing: PLAN_JOBS,
-  event_search: EVENT_JOBS,
-  event_period_ends: EVENT_JOBS,
-  event_listing: EVENT_JOBS,
-  vehicle_ids: EVENT_JOBS,
-  renewal: 'all',
-  import_delay: ['push-route-plans'],
-};
-
 export async function probeService(
   { fleet, engine, clock }: ProbeDependencies,
   { isSeen, calling = {}, isEnabled = () => true }: ProbeOptions,
@@ -77,8 +61,7 @@ export async function probeService(
   const ask = questionsOf({ fleet, engine, nowMs, calling: { ...calling, onRequest } });
   const answers: ProbeAnswer[] = [];
   for (const question of Object.keys(QUESTIONS) as Question[]) {
-    const jobs = JOBS_OF[question];
-    if (jobs !== 'all' && !jobs.some(isEnabled)) continue;
+    if (!isAsked(question, isEnabled)) continue;
     const [answer, evidence] = await unknownIfRefused(ask[question]);
     answers.push({ question, answer, evidence });
   }

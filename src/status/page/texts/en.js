@@ -249,6 +249,10 @@ export const en = {
     one: 'The service answers {n} question in another way',
     other: 'The service answers {n} questions in another way',
   },
+  'reason.service_unfit': {
+    one: '{n} answer of the service costs records or calls',
+    other: '{n} answers of the service cost records or calls',
+  },
   'reason.no_daemon': 'No daemon is alive: nothing is pulled or pushed',
   'reason.push_unclear': { one: '{n} push has an unknown outcome', other: '{n} pushes have an unknown outcome' },
   'reason.daemon_silent': { one: '{n} daemon is silent', other: '{n} daemons are silent' },

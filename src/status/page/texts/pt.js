@@ -256,6 +256,10 @@ export const pt = {
     one: 'O serviço responde a {n} pergunta de outra forma',
     other: 'O serviço responde a {n} perguntas de outra forma',
   },
+  'reason.service_unfit': {
+    one: '{n} resposta do serviço custa registros ou chamadas',
+    other: '{n} respostas do serviço custam registros ou chamadas',
+  },
   'reason.no_daemon': 'Nenhum processo está ativo: nada é lido nem enviado',
   'reason.push_unclear': {
     one: '{n} envio tem resultado desconhecido',

@@ -50,7 +50,7 @@ function Hero({ status, isOutdated }) {
 
 const MOST_NAMES = 3;
 
-/** A reason with a link to its place, then the jobs, why the pushes need a person, or what has changed. */
+/** A reason with a link to its place, then the jobs, why the pushes need a person, or what the service answers. */
 function ReasonLine({ line: { code, tone, n, texts, place, jobs }, attention }) {
   const key = /** @type {any} */ (`reason.${code}`);
   const words = hasWord('reason', code) ? t(key, { n }) : html`<${Said}>${texts[0]}<//>`;
@@ -60,7 +60,7 @@ function ReasonLine({ line: { code, tone, n, texts, place, jobs }, attention }) 
   return html`<li class=${tone}>
     ${jobs.length > 0 ? words : html`<a href=${place}>${words}</a>`}
     ${code === 'push_person' ? `: ${attention.map(({ reason }) => word('attention', reason)).join('; ')}` : null}
-    ${code === 'service_changed' ? texts.map((text) => html`<br /><${Said}>${text}<//>`) : null}
+    ${code.startsWith('service_') ? texts.map((text) => html`<br /><${Said}>${text}<//>`) : null}
     ${jobs.length > 0 ? [': ', shown] : null}
     ${jobs.length > MOST_NAMES ? t('reason.more', { n: jobs.length - MOST_NAMES }) : null}
   </li>`;

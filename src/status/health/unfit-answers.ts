@@ -1,0 +1,57 @@
+// Answers of the probe that cost records or calls: a listing that is cut off, and a configuration that does not fit the service.
+import type { Config } from '../../config/schema.ts';
+import { formatDuration, parseDuration } from '../../core/time/durations.ts';
+import { isAsked, isOpen, newestAnswers, QUESTIONS, type Question } from '../../sync/probe/answers.ts';
+import type { Engine } from '../../warehouse/engine.ts';
+
+type FittedConfig = Pick<Config, 'jobs' | 'service'>;
+
+/** Undefined if the answer fits. */
+type Contradiction = (answer: string, config: FittedConfig) => { found: string; hint: string } | undefined;
+
+const cutOff =
+  (found: string): Contradiction =>
+  (answer) =>
+    isOpen(answer) ? undefined : { found, hint: 'Ask the provider for a higher limit.' };
+
+const CONTRADICTIONS: Partial<Record<Question, Contradiction>> = {
+  plan_listing: cutOff('a search of a day, and of `longest` around it, that has more plans is not read completely'),
+  event_listing: cutOff(
+    'a query of a category that has more events, of up to 100 vehicle-days, is not read completely',
+  ),
+  renewal: (answer, { service: { renewal } }) =>
+    renewal === 'auto' || renewal === 'login' || answer.split(', ').includes(renewal)
+      ? undefined
+      : { found: `service.renewal is ${renewal}, which the service rejects`, hint: 'Set service.renewal: auto.' },
+  import_delay(answer, { jobs }) {
+    const settle = (jobs['push-route-plans']?.options as { settle?: number } | undefined)?.settle;
+    const delay = parseDuration(answer);
+    return settle === undefined || delay === undefined || delay <= settle
+      ? undefined
+      : {
+          found: `push-route-plans sends a plan again that is not listed after ${formatDuration(settle)}`,
+          hint: 'Raise `settle` of push-route-plans above this delay.',
+        };
+  },
+};
+
+export const contradictionOf = (question: Question, answer: string, config: FittedConfig) =>
+  CONTRADICTIONS[question]?.(answer, config);
+
+export interface UnfitAnswer {
+  question: Question;
+  text: string;
+  hint: string;
+}
+
+/** None if no job makes the probe every night: then nothing would ever show that the answer fits. */
+export async function unfitAnswers(engine: Engine, config: FittedConfig): Promise<UnfitAnswer[]> {
+  const { enabled = false, options } = config.jobs['verify-warehouse'] ?? {};
+  if (!enabled || options?.probe !== true) return [];
+  const isEnabled = (job: string): boolean => config.jobs[job]?.enabled === true;
+  return (await newestAnswers(engine)).flatMap(({ question, answer, at }) => {
+    const wrong = isAsked(question, isEnabled) ? contradictionOf(question, answer, config) : undefined;
+    if (wrong === undefined) return [];
+    return [{ question, text: `${QUESTIONS[question]}: ${answer} (found ${at}); ${wrong.found}`, hint: wrong.hint }];
+  });
+}
