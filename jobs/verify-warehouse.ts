@@ -18,7 +18,7 @@ const job: Job = {
       .boolean()
       .default(true)
       .describe(
-        'Whether each run first finds out if the service still behaves as before; needs max_calls of 160 (default true).',
+        'Whether each run first finds out if the service still behaves as before; needs max_calls of 280 (default true).',
       ),
     repair: z.boolean().default(true).describe('Whether differences are repaired (default true).'),
     drift_limit: z

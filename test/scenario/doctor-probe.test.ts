@@ -7,8 +7,8 @@ import type { CheckResult } from '../../src/status/doctor/check-result.ts';
 import { probeChecks } from '../../src/status/doctor/probe-checks.ts';
 import type { Reason } from '../../src/status/health/reasons.ts';
 import { unfitAnswers } from '../../src/status/health/unfit-answers.ts';
-import { isChange, type ProbeAnswer, type Question } from '../../src/sync/probe/answers.ts';
-import { type ProbeReport, probeService } from '../../src/sync/probe/probe.ts';
+import { isChange, newestAnswers, type ProbeAnswer, type Question } from '../../src/sync/probe/answers.ts';
+import { MOST_PROBE_CALLS, type ProbeReport, probeService } from '../../src/sync/probe/probe.ts';
 import { makePushPlace } from '../support/push-place.ts';
 import { plan } from '../support/push-samples.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
@@ -70,7 +70,7 @@ it.each<[string, SandboxOptions, Partial<Record<Question, string | null>>]>([
   expect(answersIn(report)).toMatchObject(expected);
   const { requests, plans, points_of_interest, agents, itineraries } = rig.sandbox.ledger();
   expect(report.calls).toBe(Object.values(requests).reduce((sum, n) => sum + n, 0));
-  expect(report.calls).toBeLessThanOrEqual(40);
+  expect(report.calls).toBeLessThanOrEqual(MOST_PROBE_CALLS);
   expect([plans, points_of_interest, agents, itineraries].flatMap(Object.keys)).toEqual([]);
 });
 
@@ -155,6 +155,20 @@ it('is a reason every night while a listing is cut off, since the first night an
   expect(await subjects()).toEqual([]);
 });
 
+it('stops asking after its requests, with retries, and stores what it has found', async () => {
+  const rig = await rigWith({});
+  const requests = () => Object.values(rig.sandbox.ledger().requests).reduce((sum, n) => sum + n, 0);
+  const report = await probeService(rig.dependencies, { isSeen: true, mostCalls: 12 });
+  expect(requests()).toBe(12);
+  expect(report.calls).toBe(12);
+  expect(answersIn(report)).toMatchObject({ plan_search: 'overlap', event_search: null, renewal: null });
+  const trips = report.answers.find(({ question }) => question === 'event_search');
+  expect(trips?.evidence).toContain('the 12 requests of a probe were made');
+  const known = await newestAnswers(rig.engine);
+  const questions = ['plan_search', 'plan_period_ends', 'plan_listing', 'vehicle_ids'];
+  expect(known.map(({ question }) => question)).toEqual(questions);
+});
+
 it('keeps an answer that nothing shows any more, with the date of its own', async () => {
   const rig = await rigWith({});
   await probeService(rig.dependencies, { isSeen: true });
@@ -192,16 +206,16 @@ it('is made every night within the calls of the verification, and a changed answ
     return json.reasons.filter(({ code }: Reason) => code === 'service_changed');
   };
   const requests = () => Object.values(rig.sandbox.ledger().requests).reduce((sum, n) => sum + n, 0);
-  const night = async (max_calls = 160) => {
+  const night = async (max_calls = 4 * MOST_PROBE_CALLS) => {
     await rig.clock.advance(86_400_000);
     const before = requests();
     expect(await rig.run('verify-warehouse', { max_calls })).toMatchObject({ status: 'ok', error: null });
     return requests() - before;
   };
-  expect(await night()).toBeLessThanOrEqual(40);
+  expect(await night()).toBeLessThanOrEqual(MOST_PROBE_CALLS);
   expect(await reasons()).toEqual([]);
   await switchTo(rig, { planSearch: 'start' });
-  expect(await night(159)).toBe(0);
+  expect(await night(4 * MOST_PROBE_CALLS - 1)).toBe(0);
   expect(await reasons()).toEqual([]);
   await night();
   await night();

@@ -2,7 +2,7 @@
 // whether listings are cut off, how many vehicles an event query takes, how tokens are renewed, and how late plans are
 // listed after their import. Each question stands alone: a call that the service refuses leaves only its own questions
 // open. The answers are stored, so that the next probe notices a change.
-import { asRoadbookError, Skippable } from '../../core/errors.ts';
+import { asRoadbookError, Fatal, Skippable } from '../../core/errors.ts';
 import { scalarText } from '../../core/glossary.ts';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { DAY_MS, formatDuration } from '../../core/time/durations.ts';
@@ -14,6 +14,7 @@ import { toInstant } from '../../fleet/instants.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { slowestListing } from '../../warehouse/outbox/lists.ts';
 import { chunksFor } from '../pull/plan/chunks.ts';
+import { TOO_MANY } from '../pull/plan/slice-scale.ts';
 import type { Span } from '../pull/plan/windows.ts';
 import { type Answer, atLeast, isAsked, type ProbeAnswer, QUESTIONS, type Question, storeAnswers } from './answers.ts';
 import { type KnownRecord, LEAST_LENGTH_MS, probePeriodSearch } from './period-search.ts';
@@ -37,10 +38,12 @@ export interface ProbeOptions {
   calling?: CallContext;
   /** Whether a job is enabled; default: all are. */
   isEnabled?: (job: string) => boolean;
+  /** Default MOST_PROBE_CALLS. Questions that need more stay open. */
+  mostCalls?: number;
 }
 
-/** Most calls of a probe, retries not counted. */
-export const MOST_PROBE_CALLS = 40;
+/** Most requests of a probe, retries included; only those for a token may come on top. */
+export const MOST_PROBE_CALLS = 70;
 
 /** How far back the probe looks for a plan. */
 const REACH_MS = 7 * DAY_MS;
@@ -50,15 +53,20 @@ const DELAY_DAYS = 30;
 
 export async function probeService(
   { fleet, engine, clock }: ProbeDependencies,
-  { isSeen, calling = {}, isEnabled = () => true }: ProbeOptions,
+  { isSeen, calling = {}, isEnabled = () => true, mostCalls = MOST_PROBE_CALLS }: ProbeOptions,
 ): Promise<ProbeReport> {
   let calls = 0;
   const onRequest = (): void => {
     calls++;
     calling.onRequest?.();
   };
+  const beforeSend = (): void => {
+    calling.beforeSend?.();
+    if (calls < mostCalls) return;
+    throw new Fatal(`the ${mostCalls} requests of a probe were made`, { code: TOO_MANY, hint: 'Probe again later.' });
+  };
   const nowMs = clock.now();
-  const ask = questionsOf({ fleet, engine, nowMs, calling: { ...calling, onRequest } });
+  const ask = questionsOf({ fleet, engine, nowMs, calling: { ...calling, onRequest, beforeSend } });
   const answers: ProbeAnswer[] = [];
   for (const question of Object.keys(QUESTIONS) as Question[]) {
     if (!isAsked(question, isEnabled)) continue;
@@ -68,8 +76,11 @@ export async function probeService(
   return { at: isoInstant(nowMs), calls, answers: await storeAnswers(engine, answers, { nowMs, isSeen }) };
 }
 
-/** Failures that concern the call, as all that are skippable do. After any other one, further calls would fail too. */
-const OF_ONE_CALL = ['forbidden', 'service_failed', 'timed_out', 'bad_answer'];
+/**
+ * Failures that concern the call, as all that are skippable do, or that leave the answers so far as they are. After any other
+ * one, further calls would fail too.
+ */
+const OF_ONE_CALL = ['forbidden', 'service_failed', 'timed_out', 'bad_answer', TOO_MANY];
 
 async function unknownIfRefused(ask: () => Promise<Answer>): Promise<Answer> {
   try {
