@@ -8,6 +8,7 @@ import { probeChecks } from '../../src/status/doctor/probe-checks.ts';
 import type { Reason } from '../../src/status/health/reasons.ts';
 import { unfitAnswers } from '../../src/status/health/unfit-answers.ts';
 import { isChange, newestAnswers, type ProbeAnswer, type Question } from '../../src/sync/probe/answers.ts';
+import { limitOfListing } from '../../src/sync/probe/listing-limit.ts';
 import { MOST_PROBE_CALLS, type ProbeReport, probeService } from '../../src/sync/probe/probe.ts';
 import { makePushPlace } from '../support/push-place.ts';
 import { plan } from '../support/push-samples.ts';
@@ -41,6 +42,10 @@ it.each<[string, SandboxOptions, Partial<Record<Question, string | null>>]>([
       event_period_ends: 'both',
       event_listing: expect.stringMatching(/^at least \d{2,} records$/),
       vehicle_ids: 'at least 12',
+      vehicle_listing: 'at least 12 records',
+      agent_listing: expect.stringMatching(/^at least \d+ records$/),
+      driver_listing: expect.stringMatching(/^at least \d+ records$/),
+      point_of_interest_listing: expect.stringMatching(/^at least \d+ records$/),
       renewal: 'refresh-bearer, body, access-bearer',
       import_delay: null,
     },
@@ -57,7 +62,18 @@ it.each<[string, SandboxOptions, Partial<Record<Question, string | null>>]>([
     { shapes: { periodEnds: 'exclusive' } },
     { plan_search: 'overlap', plan_period_ends: 'begin only', event_search: 'start', event_period_ends: 'begin only' },
   ],
-  ['listings cut off', { shapes: { listingCap: 9 } }, { plan_listing: '9 records', event_listing: '9 records' }],
+  [
+    'listings cut off',
+    { vehicles: 40, shapes: { listingCap: 9 } },
+    {
+      plan_listing: '9 records',
+      event_listing: '9 records',
+      vehicle_listing: '9 records',
+      agent_listing: '9 records',
+      driver_listing: '9 records',
+      point_of_interest_listing: '9 records',
+    },
+  ],
   ['few vehicles in a query', { shapes: { mostVehicleIds: 5 } }, { vehicle_ids: '5' }],
   ['the refresh token as bearer', { renewal: 'refresh-bearer' }, { renewal: 'refresh-bearer' }],
   ['a refresh token that is replaced', { renewal: 'body', rotateRefresh: true }, { renewal: 'body' }],
@@ -94,7 +110,9 @@ it('leaves only the questions open whose call is refused, and asks none for a di
   const rig = await rigWith({ faults: [{ call: 'route-plans', fault: '403' }] });
   const { answers } = await probeService(rig.dependencies, { isSeen: true });
   const known = answers.filter(({ answer }) => answer !== null).map(({ question }) => question);
-  expect(known).toEqual(['event_search', 'event_period_ends', 'event_listing', 'vehicle_ids', 'renewal']);
+  const whole = ['vehicle_listing', 'agent_listing', 'driver_listing', 'point_of_interest_listing'];
+  const ofEvents = ['event_search', 'event_period_ends', 'event_listing', 'vehicle_ids'];
+  expect(known).toEqual([...ofEvents, ...whole, 'renewal']);
   expect(answers.find(({ question }) => question === 'plan_search')?.evidence).toContain('403');
   rig.sandbox.clearFaults();
   rig.sandbox.addFault({ call: 'events', fault: '404' });
@@ -103,7 +121,8 @@ it('leaves only the questions open whose call is refused, and asks none for a di
   const before = rig.sandbox.ledger().requests.events;
   const isEnabled = (job: string): boolean => job !== 'pull-events';
   const third = answersIn(await probeService(rig.dependencies, { isSeen: true, isEnabled }));
-  expect(Object.keys(third)).toEqual(['plan_search', 'plan_period_ends', 'plan_listing', 'renewal', 'import_delay']);
+  const ofPlans = ['plan_search', 'plan_period_ends', 'plan_listing'];
+  expect(Object.keys(third)).toEqual([...ofPlans, ...whole, 'renewal', 'import_delay']);
   expect(rig.sandbox.ledger().requests.events).toBe(before);
 });
 
@@ -141,15 +160,17 @@ it('is a reason every night while a listing is cut off, since the first night an
     const { json } = await place.ask('GET', '/api/status');
     return json.reasons.filter(({ code }: Reason) => code === 'service_unfit').map(({ subject }: Reason) => subject);
   };
+  // There are not more than nine agents, nor drivers.
+  const cut = ['plan', 'event', 'vehicle', 'point_of_interest'].map((name) => `service ${name}_listing`);
   const night = async () => {
     await rig.clock.advance(86_400_000);
     expect(await rig.run('verify-warehouse')).toMatchObject({ status: 'ok', error: null });
   };
   await night();
-  expect(await subjects()).toEqual(['service plan_listing', 'service event_listing']);
+  expect(await subjects()).toEqual(cut);
   await probeService(rig.dependencies, { isSeen: true });
   await night();
-  expect(await subjects()).toEqual(['service plan_listing', 'service event_listing']);
+  expect(await subjects()).toEqual(cut);
   await switchTo(rig, { listingCap: null });
   await night();
   expect(await subjects()).toEqual([]);
@@ -167,6 +188,16 @@ it('stops asking after its requests, with retries, and stores what it has found'
   const known = await newestAnswers(rig.engine);
   const questions = ['plan_search', 'plan_period_ends', 'plan_listing', 'vehicle_ids'];
   expect(known.map(({ question }) => question)).toEqual(questions);
+});
+
+it.each([
+  ['is as long as the whole', [{ id: 1 }, { id: 2 }], null],
+  ['is empty', [], null],
+  ['is shorter', [{ id: 2 }], 'at least 2 records'],
+])('finds out about a listing, a part of which %s', async (_, part, answer) => {
+  const whole = [{ id: 1 }, { id: 2 }];
+  const list = async (filter?: number) => (filter === undefined ? whole : part);
+  expect((await limitOfListing({ what: 'agents', whole, list, parts: [4] }))[0]).toBe(answer);
 });
 
 it('keeps an answer that nothing shows any more, with the date of its own', async () => {
@@ -280,8 +311,7 @@ it('is part of the doctor, which warns if the configuration does not fit', async
   const probe = checks.filter(({ check }) => check === 'probe');
   expect(code).toBe(0);
   expect(probe.filter(({ state }) => state === 'warn').map(({ found }) => found)).toEqual([
-    expect.stringContaining('cut off at: 9 records'),
-    expect.stringContaining('cut off at: 9 records'),
+    ...Array.from({ length: 4 }, () => expect.stringContaining('cut off at: 9 records')),
     expect.stringContaining('service.renewal is refresh-bearer, which the service rejects'),
   ]);
   expect(probe.at(-1)?.found).toMatch(/^\d+ requests, none of which changes a record$/);

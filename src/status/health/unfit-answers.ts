@@ -14,11 +14,17 @@ const cutOff =
   (answer) =>
     isOpen(answer) ? undefined : { found, hint: 'Ask the provider for a higher limit.' };
 
+const UNLISTED = 'further records are not read, and those that were read before are marked as missing';
+
 const CONTRADICTIONS: Partial<Record<Question, Contradiction>> = {
   plan_listing: cutOff('a search of a day, and of `longest` around it, that has more plans is not read completely'),
   event_listing: cutOff(
     'a query of a category that has more events, of up to 100 vehicle-days, is not read completely',
   ),
+  vehicle_listing: cutOff(UNLISTED),
+  agent_listing: cutOff(UNLISTED),
+  driver_listing: cutOff(UNLISTED),
+  point_of_interest_listing: cutOff(UNLISTED),
   renewal: (answer, { service: { renewal } }) =>
     renewal === 'auto' || renewal === 'login' || answer.split(', ').includes(renewal)
       ? undefined

@@ -13,6 +13,10 @@ export const QUESTIONS = {
   event_period_ends: 'ends of the period that belong to a search of events',
   event_listing: 'a listing of events is cut off at',
   vehicle_ids: 'vehicles in one event query',
+  vehicle_listing: 'the listing of vehicles is cut off at',
+  agent_listing: 'the listing of agents is cut off at',
+  driver_listing: 'the listing of drivers is cut off at',
+  point_of_interest_listing: 'the listing of points of interest is cut off at',
   renewal: 'a token is renewed by',
   import_delay: 'a plan is listed after its import within',
 } as const;
@@ -31,6 +35,10 @@ const JOBS_OF: Readonly<Record<Question, readonly string[] | 'all'>> = {
   event_period_ends: EVENT_JOBS,
   event_listing: EVENT_JOBS,
   vehicle_ids: EVENT_JOBS,
+  vehicle_listing: ['pull-vehicles'],
+  agent_listing: ['pull-drivers', 'push-agents'],
+  driver_listing: ['pull-drivers'],
+  point_of_interest_listing: ['pull-points-of-interest', 'push-points-of-interest'],
   renewal: 'all',
   import_delay: ['push-route-plans'],
 };

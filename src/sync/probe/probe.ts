@@ -7,7 +7,9 @@ import { scalarText } from '../../core/glossary.ts';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { DAY_MS, formatDuration } from '../../core/time/durations.ts';
 import type { CallContext, Fleet } from '../../fleet/client.ts';
+import { drivers } from '../../fleet/endpoints/drivers.ts';
 import { events } from '../../fleet/endpoints/events.ts';
+import { pointsOfInterest } from '../../fleet/endpoints/points-of-interest.ts';
 import { routePlans } from '../../fleet/endpoints/route-plans.ts';
 import { vehicles } from '../../fleet/endpoints/vehicles.ts';
 import { toInstant } from '../../fleet/instants.ts';
@@ -17,6 +19,14 @@ import { chunksFor } from '../pull/plan/chunks.ts';
 import { TOO_MANY } from '../pull/plan/slice-scale.ts';
 import type { Span } from '../pull/plan/windows.ts';
 import { type Answer, atLeast, isAsked, type ProbeAnswer, QUESTIONS, type Question, storeAnswers } from './answers.ts';
+import {
+  categoryOfDriver,
+  categoryOfPoint,
+  createdHalves,
+  idsOf,
+  limitOfListing,
+  mostCommon,
+} from './listing-limit.ts';
 import { type KnownRecord, LEAST_LENGTH_MS, probePeriodSearch } from './period-search.ts';
 
 export interface ProbeReport {
@@ -99,7 +109,13 @@ interface Asking extends Pick<ProbeDependencies, 'fleet' | 'engine'> {
 
 /** Questions that need the same call make it once. */
 function questionsOf(asking: Asking): Record<Question, () => Promise<Answer>> {
-  const { nowMs } = asking;
+  const { nowMs, fleet, calling } = asking;
+  const vehicleList = once(() => fleet.call(vehicles, ALL_VEHICLES, calling));
+  const limitOfDrivers = async (is_deliveryman: boolean, what: string): Promise<Answer> => {
+    const list = (cnh_category_id?: number) => fleet.call(drivers, { is_deliveryman, cnh_category_id }, calling);
+    const whole = await list();
+    return limitOfListing({ what, whole, list, parts: mostCommon(whole, categoryOfDriver) });
+  };
   const [week, day] = [REACH_MS, DAY_MS].map((ms) => ({ begin: nowMs - ms, end: nowMs })) as [Span, Span];
   const plans = once(() => searchPlans(asking, week));
   const planSearch = once(async () =>
@@ -108,7 +124,7 @@ function questionsOf(asking: Asking): Record<Question, () => Promise<Answer>> {
       reach: '7 days',
     }),
   );
-  const trips = once(async () => tripsOfMostVehicles(asking, day, await vehicleIds(asking)));
+  const trips = once(async () => tripsOfMostVehicles(asking, day, idsOf(await vehicleList())));
   const tripSearch = once(async () =>
     askSearch(usableOf((await trips()).listed, nowMs), (span, vehicle) => searchTrips(asking, span, [vehicle]), {
       name: 'trip',
@@ -126,6 +142,19 @@ function questionsOf(asking: Asking): Record<Question, () => Promise<Answer>> {
       return limitOf(listed, day, (span) => searchTrips(asking, span, ids), `a day's trips of ${ids.length} vehicles`);
     },
     vehicle_ids: async () => (await trips()).limit,
+    async vehicle_listing() {
+      const list = (created = {}) => fleet.call(vehicles, { ...ALL_VEHICLES, ...created }, calling);
+      const whole = await vehicleList();
+      return limitOfListing({ what: 'vehicles', whole, list, parts: createdHalves(whole) });
+    },
+    agent_listing: () => limitOfDrivers(true, 'agents'),
+    driver_listing: () => limitOfDrivers(false, 'drivers'),
+    async point_of_interest_listing() {
+      const list = (point_of_interest_category_id?: number) =>
+        fleet.call(pointsOfInterest, { point_of_interest_category_id }, calling);
+      const whole = await list();
+      return limitOfListing({ what: 'points of interest', whole, list, parts: mostCommon(whole, categoryOfPoint) });
+    },
     renewal: () => renewalForms(asking),
     import_delay: () => delayOfImports(asking),
   };
@@ -157,10 +186,7 @@ const tripsOf = ({ begin, end }: Span, vehicles_id: number[]) => ({
 const searchTrips = async ({ fleet, calling }: Asking, span: Span, vehicles_id: number[]) =>
   foundIn(await fleet.call(events, tripsOf(span, vehicles_id), calling), ['begin_date', 'end_date']);
 
-async function vehicleIds({ fleet, calling }: Asking): Promise<number[]> {
-  const listed = await fleet.call(vehicles, { includes: ['fleet'], visible: 2 }, calling);
-  return listed.map((record) => Number(scalarText((record as { id: unknown }).id))).filter(Number.isSafeInteger);
-}
+const ALL_VEHICLES = { includes: ['fleet' as const], visible: 2 as const };
 
 /** The two questions about a search by period, answered with one record. */
 async function askSearch(
