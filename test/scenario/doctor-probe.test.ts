@@ -15,6 +15,7 @@ import { plan } from '../support/push-samples.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
 import { makeStatusPlace } from '../support/status-place.ts';
 import { configFor, makeWorkplace } from '../support/workplace.ts';
+import { putBefore } from './pull-setup.ts';
 
 const START = '2026-03-10T18:00:00.000Z';
 
@@ -198,6 +199,18 @@ it.each([
   const whole = [{ id: 1 }, { id: 2 }];
   const list = async (filter?: number) => (filter === undefined ? whole : part);
   expect((await limitOfListing({ what: 'agents', whole, list, parts: [4] }))[0]).toBe(answer);
+});
+
+it.each([2, 11])('does not take one rejected vehicle, number %i of 12, for a limit', async (index) => {
+  const rig = await rigWith({});
+  await rig.run('pull-vehicles');
+  const ids = (await rig.rows('select id from vehicle order by id')).map(({ id }) => String(id));
+  await putBefore(rig, (url) => {
+    const asked: string[] = url.searchParams.get('vehicles_id')?.match(/\d+/g) ?? [];
+    return asked.includes(String(ids[index])) ? { status: 400, body: {} } : undefined;
+  });
+  const { vehicle_ids } = answersIn(await probeService(rig.dependencies, { isSeen: true }));
+  expect(vehicle_ids).toBe(`at least ${index}`);
 });
 
 it('keeps an answer that nothing shows any more, with the date of its own', async () => {

@@ -1,5 +1,6 @@
 // Events: coverage for each vehicle, silences read again, slices that adapt, backfills that continue.
 import { afterEach, describe, expect, it } from 'vitest';
+import { probeService } from '../../src/sync/probe/probe.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
 import { addRecords, missing, putBefore, removeRecords } from './pull-setup.ts';
@@ -337,6 +338,9 @@ describe('pull-events', () => {
     expect(truth.length).toBeGreaterThan(20);
     const stored = await rig.rows(`select id from event where begin_date between '${at(1)}' and '${to}' order by id`);
     expect(stored.map(({ id }) => id)).toEqual(truth.map(({ id }) => Number(id)).toSorted((a, b) => a - b));
+    // Once the probe has found the limit, no request is rejected.
+    await probeService(rig.dependencies, { isSeen: false });
+    expect(await rig.run('pull-events', options)).toMatchObject({ status: 'ok', slices: 3, requests: 6 });
   });
 
   it('resumes a backfill where it was cut, and never moves the live coverage back', async () => {

@@ -1,7 +1,7 @@
 // The answers of probes: what is asked, what is known, and which answers have changed since a person last saw them. A
 // change is kept until `doctor --probe` has shown it, the service answers as before, or the question is no longer asked.
 import { isoInstant } from '../../core/time/clock.ts';
-import { factMemory } from '../../warehouse/control/learned-facts.ts';
+import { factMemory, readFact } from '../../warehouse/control/learned-facts.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 
 /** The questions, in the order of the report. */
@@ -80,7 +80,9 @@ interface StoredProbe {
   changes?: ProbeChange[];
 }
 
-const probeMemory = (engine: Engine) => factMemory<StoredProbe>(engine, 'service probe');
+const FACT = 'service probe';
+
+const probeMemory = (engine: Engine) => factMemory<StoredProbe>(engine, FACT);
 
 /** The answer if a limit was not reached. */
 export const atLeast = (n: number): string => `at least ${n}`;
@@ -141,10 +143,16 @@ export const changedAnswers = async (engine: Engine): Promise<ProbeChange[]> =>
   (await probeMemory(engine).read())?.changes ?? [];
 
 /** What the last probe that found an answer to a question found. */
-export async function newestAnswers(engine: Engine): Promise<(KnownAnswer & { question: Question })[]> {
-  const { answers = {}, changes = [] } = (await probeMemory(engine).read()) ?? {};
+export async function newestAnswers(engine: Pick<Engine, 'read'>): Promise<(KnownAnswer & { question: Question })[]> {
+  const { answers = {}, changes = [] } = (await readFact<StoredProbe>(engine, FACT)) ?? {};
   const known = (Object.keys(QUESTIONS) as Question[]).map(
     (question) => changes.find((each) => each.question === question) ?? { question, ...answers[question] },
   );
   return known.flatMap(({ question, answer, at }) => (answer && at ? [{ question, answer, at }] : []));
+}
+
+/** The limit that was found last; infinite if none was. */
+export async function knownLimit(engine: Pick<Engine, 'read'>, asked: Question): Promise<number> {
+  const { answer } = (await newestAnswers(engine)).find(({ question }) => question === asked) ?? {};
+  return answer === undefined || isOpen(answer) ? Infinity : numberIn(answer);
 }

@@ -246,21 +246,33 @@ async function tripsOfMostVehicles(asking: Asking, span: Span, all: readonly num
   let rejected = most.length + 1;
   for (let size = most.length; size > (accepted?.ids.length ?? 0); ) {
     const ids = most.slice(0, size);
-    try {
-      accepted = { listed: await searchTrips(asking, span, ids), ids };
-    } catch (thrown) {
-      // A query of a single vehicle is not rejected for their number.
-      if (!(asRoadbookError(thrown) instanceof Skippable) || size === 1) throw thrown;
-      rejected = size;
-    }
+    const listed = await tripsUnlessRejected(asking, span, ids);
+    if (listed === undefined) rejected = size;
+    else accepted = { listed, ids };
     size = Math.floor(((accepted?.ids.length ?? 0) + rejected) / 2);
   }
   const { listed = [], ids = [] } = accepted ?? {};
-  const limit: Answer =
-    ids.length === most.length
-      ? [atLeast(ids.length), 'as many as exist, or as fit into a URL']
-      : [`${ids.length}`, `${rejected} were rejected`];
-  return { listed, ids, limit };
+  return { listed, ids, limit: await limitOfIds() };
+
+  /** A query may be rejected because of one vehicle: another one in its place shows whether it was their number. */
+  async function limitOfIds(): Promise<Answer> {
+    if (ids.length === most.length) return [atLeast(ids.length), 'as many as exist, or as fit into a URL'];
+    const other = most.slice(rejected, rejected + 1);
+    const isNumber = other.length > 0 && !(await tripsUnlessRejected(asking, span, [...ids, ...other]));
+    return isNumber
+      ? [`${ids.length}`, `${rejected} were rejected`]
+      : [atLeast(ids.length), `${rejected} were rejected, perhaps because of one of them`];
+  }
+}
+
+async function tripsUnlessRejected(asking: Asking, span: Span, ids: number[]): Promise<Found[] | undefined> {
+  try {
+    return await searchTrips(asking, span, ids);
+  } catch (thrown) {
+    // A query of a single vehicle is not rejected for their number.
+    if (!(asRoadbookError(thrown) instanceof Skippable) || ids.length === 1) throw thrown;
+    return undefined;
+  }
 }
 
 async function renewalForms({ fleet, calling }: Asking): Promise<Answer> {

@@ -1,5 +1,6 @@
 // Plans the slices of an event run. A slice is some vehicles over some periods, with all categories of the group; vehicles
-// that need the same periods share slices. Vehicle-days and the length of the URL limit the size of a slice.
+// that need the same periods share slices. Vehicle-days, the length of the URL and the number of vehicles that the service was
+// found to accept limit the size of a slice.
 
 import { z } from 'zod';
 import { inTwo } from '../../../../core/chunks.ts';
@@ -10,6 +11,7 @@ import { coverageOf } from '../../../../warehouse/control/coverage.ts';
 import { knownIds } from '../../../../warehouse/queries/dimension-keys.ts';
 import { vehicle } from '../../../../warehouse/tables/vehicle.ts';
 import type { Cost, Workload } from '../../../job.ts';
+import { knownLimit } from '../../../probe/answers.ts';
 import type { Slice } from '../../../slice.ts';
 import { chunksFor, idsThatFit } from '../../plan/chunks.ts';
 import { coverageToday } from '../../plan/daily-lookback.ts';
@@ -72,10 +74,11 @@ export const eventScope = (id: number, options: EventOptions): string => vehicle
 
 export async function planEvents(context: PlanContext<EventOptions>): Promise<Plan<EventWork>> {
   const { needs, finish } = await vehiclesByNeed(context);
+  const accepted = await knownLimit(context.warehouse, 'vehicle_ids');
   const slices = needs.flatMap(({ spans, vehicles, known }) => {
     const days = spans.reduce((sum, { begin, end }) => sum + (end - begin) / DAY_MS, 0);
     const vehicleDays = VEHICLE_DAYS * context.scale;
-    const most = Math.max(1, Math.floor(vehicleDays / Math.min(1, days)));
+    const most = Math.max(1, Math.min(accepted, Math.floor(vehicleDays / Math.min(1, days))));
     const sample = cutSpan(spans[0] ?? { begin: 0, end: 1 }, HOUR_MS).slice(0, MOST_PERIODS);
     const groups = chunksFor(vehicles, most, (part) => context.urlBytes(events, eventRequest(part, sample, 1)));
     return groups.flatMap((part) => {
