@@ -343,6 +343,21 @@ describe('pull-events', () => {
     expect(await rig.run('pull-events', options)).toMatchObject({ status: 'ok', slices: 3, requests: 6 });
   });
 
+  it('reads all events of a service that cuts listings off, once the probe has found it', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 12, churn: false } });
+    await rig.run('pull-vehicles');
+    const shapes = JSON.stringify({ listingCap: 9 });
+    await fetch(`${rig.sandbox.url}/_sandbox/shapes`, { method: 'POST', body: shapes });
+    await probeService(rig.dependencies, { isSeen: false });
+    const options = { since: '1d', categories: [1] };
+    expect(await rig.run('pull-events', options)).toMatchObject({ status: 'ok' });
+    const to = new Date(Date.parse(START) - 60_000).toISOString();
+    const truth = (await rig.truth('events', { from: at(1), to })).filter(({ event_category }) => event_category === 1);
+    expect(truth.length).toBeGreaterThan(20);
+    const stored = await rig.rows(`select id from event where begin_date between '${at(1)}' and '${to}' order by id`);
+    expect(stored.map(({ id }) => id)).toEqual(truth.map(({ id }) => Number(id)).toSorted((a, b) => a - b));
+  });
+
   it('resumes a backfill where it was cut, and never moves the live coverage back', async () => {
     rig = await makeRig({
       startAt: START,

@@ -18,9 +18,6 @@ const UNLISTED = 'further records are not read, and those that were read before 
 
 const CONTRADICTIONS: Partial<Record<Question, Contradiction>> = {
   plan_listing: cutOff('a search of a day, and of `longest` around it, that has more plans is not read completely'),
-  event_listing: cutOff(
-    'a query of a category that has more events, of up to 100 vehicle-days, is not read completely',
-  ),
   vehicle_listing: cutOff(UNLISTED),
   agent_listing: cutOff(UNLISTED),
   driver_listing: cutOff(UNLISTED),

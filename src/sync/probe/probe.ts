@@ -18,7 +18,16 @@ import { slowestListing } from '../../warehouse/outbox/lists.ts';
 import { chunksFor } from '../pull/plan/chunks.ts';
 import { TOO_MANY } from '../pull/plan/slice-scale.ts';
 import type { Span } from '../pull/plan/windows.ts';
-import { type Answer, atLeast, isAsked, type ProbeAnswer, QUESTIONS, type Question, storeAnswers } from './answers.ts';
+import {
+  type Answer,
+  atLeast,
+  isAsked,
+  isOpen,
+  type ProbeAnswer,
+  QUESTIONS,
+  type Question,
+  storeAnswers,
+} from './answers.ts';
 import {
   categoryOfDriver,
   categoryOfPoint,
@@ -139,7 +148,10 @@ function questionsOf(asking: Asking): Record<Question, () => Promise<Answer>> {
     event_period_ends: async () => (await tripSearch()).ends,
     event_listing: async () => {
       const { listed, ids } = await trips();
-      return limitOf(listed, day, (span) => searchTrips(asking, span, ids), `a day's trips of ${ids.length} vehicles`);
+      const what = `a day's trips of ${ids.length} vehicles`;
+      const [answer, evidence] = await limitOf(listed, day, (span) => searchTrips(asking, span, ids), what);
+      if (answer === null || isOpen(answer)) return [answer, evidence];
+      return [answer, `${evidence}; pull-events halves a slice that reaches it`];
     },
     vehicle_ids: async () => (await trips()).limit,
     async vehicle_listing() {

@@ -10,20 +10,19 @@ import type { Row } from '../../../../warehouse/engine.ts';
 import { earliestAcross } from '../../../../warehouse/queries/events-across.ts';
 import { recordColumns } from '../../../../warehouse/schema/table.ts';
 import { event } from '../../../../warehouse/tables/event.ts';
+import { knownLimit } from '../../../probe/answers.ts';
 import type { Slice } from '../../../slice.ts';
 import { isRejected, tooMany } from '../../plan/slice-scale.ts';
 import { intervalOf, type Span, without } from '../../plan/windows.ts';
 import { withRequested } from '../../records/record-id.ts';
 import type { FullRefreshRange } from '../../records/types.ts';
 import type { SliceResult, Source } from '../../types.ts';
-import { categoriesOf, type EventOptions, type EventWork, eventRequest, eventScope } from './plan.ts';
+import { categoriesOf, type EventOptions, type EventWork, eventRequest, eventScope, splitEvents } from './plan.ts';
 
-export async function readEvents(
-  { work }: Slice<EventWork>,
-  source: Source,
-  options: EventOptions,
-): Promise<SliceResult> {
+export async function readEvents(slice: Slice<EventWork>, source: Source, options: EventOptions): Promise<SliceResult> {
+  const { work } = slice;
   const { vehicles } = work;
+  const cutOffAt = await knownLimit(source.warehouse, 'event_listing');
   const spans = await widened(work, source);
   const categories = categoriesOf(options);
   const fullRefresh = spans.map((span) => refreshOf(span, vehicles, categories));
@@ -34,6 +33,8 @@ export async function readEvents(
       if (isRejected(asRoadbookError(thrown))) rejected = category;
       throw thrown;
     });
+    if (answer.length >= cutOffAt && splitEvents(slice) !== undefined)
+      throw tooMany(`${answer.length} events of a category, where the service cuts listings off`);
     const records = answer.map((record) => withRequested(record, 'event_category', category));
     return prepare({ table: event, endpoint: events, records }, { fullRefresh, each: firsts.note });
   });
