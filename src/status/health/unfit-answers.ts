@@ -33,7 +33,7 @@ const CONTRADICTIONS: Partial<Record<Question, Contradiction>> = {
       ? undefined
       : {
           found: `push-route-plans sends a plan again that is not listed after ${formatDuration(settle)}`,
-          hint: 'Raise `settle` of push-route-plans above this delay.',
+          hint: 'Raise `settle` of push-route-plans above this delay, unless the job did not run for so long: its runs see a plan at their ticks.',
         };
   },
 };
