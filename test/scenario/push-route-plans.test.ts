@@ -14,6 +14,7 @@ const JOB = 'push-route-plans';
 const MINUTE_MS = 60_000;
 /** Longer than a result could have. */
 const LONG_NAME = `${'ç'.repeat(99)}.json`;
+const FOUND_IN_PART = 'Found at the service; parts may be missing, see the reasons';
 const LONGER = { date_time_end: '2025-03-13T20:00:00-03:00' };
 
 const resultOf = (place: PushPlace, folder: 'done' | 'failed', name: string) =>
@@ -110,6 +111,85 @@ describe('push-route-plans', () => {
     expect(await place.run(JOB)).toMatchObject({
       status: 'partial',
       error: { code: 'accepted_in_part', message: '1 plan taken without some parts: CROWD' },
+    });
+  });
+
+  describe('a plan that was taken in part without a clear answer', () => {
+    const stop = (i: number) => ({ name: `Stop ${i}`, latitude: -23.5, longitude: -46.6 + i / 1_000 });
+    const coded = Array.from({ length: 62 }, (_, i) => ({ ...stop(i), external_code: `S${i}` }));
+    const uncoded = Array.from({ length: 62 }, (_, i) => stop(i));
+    const crowd = (route_points: unknown) => plan('CROWD', { route_points, options: { optimize: true } });
+
+    it.each([
+      ['code', coded, ['S60', 'S61']],
+      ['name', uncoded, ['Stop 60', 'Stop 61']],
+    ])('is found with the missing stops by %s, for one call more', async (_by, route_points, missing) => {
+      const place = await makePushPlace();
+      place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-after-commit', times: 2 });
+      place.drop('route_plans', 'a.json', [crowd(route_points), plan('WHOLE')]);
+      expect(await place.run(JOB)).toMatchObject({
+        status: 'partial',
+        confirmed: 2,
+        unknown: 0,
+        error: { code: 'accepted_in_part', message: '1 plan taken without some parts: CROWD' },
+      });
+      const [part, whole] = await place.outbox();
+      expect(part).toMatchObject({ state: 'confirmed', message: FOUND_IN_PART });
+      const reasons = missing.map((name) => `point not at the service: ${name}`);
+      expect(JSON.parse(part?.reasons ?? '')).toEqual(reasons);
+      expect(whole).toMatchObject({ state: 'confirmed', message: null, reasons: null });
+      expect(resultOf(place, 'failed', 'a.json').results).toMatchObject([
+        { external_code: 'CROWD', state: 'partial', reasons },
+        { external_code: 'WHOLE', state: 'confirmed', reasons: [] },
+      ]);
+      expect(await pushIssues(place.engine, place.clock.now())).toMatchObject([{ reason: 'accepted_in_part' }]);
+      const { plans: sent, requests } = place.sandbox.ledger();
+      expect([sent, requests['route-plan'], requests['route-plans']]).toEqual([{ CROWD: 1, WHOLE: 1 }, 2, 2]);
+      expect((await place.story('CROWD')).at(-1)).toMatchObject({ outcome: 'found', message: FOUND_IN_PART });
+    });
+
+    it('is found with the missing stops by the run after a process that died while it sent the plan', async () => {
+      const place = await makePushPlace({ sandbox: { importVisibleAfterMs: MINUTE_MS } });
+      place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-after-commit', times: 1 });
+      place.drop('route_plans', 'a.json', crowd(coded));
+      await place.run(JOB);
+      const sending = { state: 'sending', unknown_since: null, unclear_sends: 0 };
+      await place.engine.write(({ sql }) => sql('push_outbox').update(sending));
+      await place.clock.advance(MINUTE_MS);
+      expect(await place.run(JOB)).toMatchObject({ sent: 0, confirmed: 1, error: { code: 'accepted_in_part' } });
+      expect(place.sandbox.ledger().plans).toEqual({ CROWD: 1 });
+    });
+
+    it('stays unknown, and is not sent again, until its stops can be read', async () => {
+      const place = await makePushPlace();
+      place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-after-commit', times: 1 });
+      place.sandbox.addFault({ call: 'route-plan', fault: '500' });
+      place.drop('route_plans', 'a.json', crowd(coded));
+      await place.runs(JOB, 3);
+      expect(await place.entry('CROWD')).toMatchObject({
+        state: 'unknown',
+        attention: 'inconclusive',
+        absent_since: null,
+        message: expect.stringContaining('The service lists it, but its stops could not be read'),
+      });
+      place.sandbox.clearFaults();
+      expect(await place.run(JOB)).toMatchObject({ sent: 0, confirmed: 1, error: { code: 'accepted_in_part' } });
+      expect(place.sandbox.ledger().plans).toEqual({ CROWD: 1 });
+    });
+
+    it('is compared by hand if the service shows no stops of plans', async () => {
+      const place = await makePushPlace({
+        answering: async ({ searchParams }, original) => {
+          if (!searchParams.has('route_plan_id')) return undefined;
+          const { data } = (await original()) as { data: object[] };
+          return { body: { data: data.map((record) => ({ ...record, route_points: null })) } };
+        },
+      });
+      place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-after-commit', times: 1 });
+      place.drop('route_plans', 'a.json', crowd(coded));
+      expect(await place.run(JOB)).toMatchObject({ confirmed: 1, error: { code: 'accepted_in_part' } });
+      const { reasons } = await place.entry('CROWD');
+      expect(JSON.parse(reasons ?? '')).toEqual(['The service does not show its points; compare them there']);
     });
   });
 

@@ -212,6 +212,15 @@ describe('a read-back', () => {
     });
   });
 
+  it('that finds an item without some parts confirms it with the reasons, without secrets', () => {
+    const facts = { ...plans, redact: (text: string) => text.replace('secret', '…') };
+    const then = readBack(entryIn('unknown'), found({ missing: ['point not at the service: secret'] }), facts);
+    const message = 'Found at the service; parts may be missing, see the reasons';
+    expect(then?.entry).toMatchObject({ state: 'confirmed', message, reasons: '["point not at the service: …"]' });
+    expect(then?.attempt).toMatchObject({ what: 'read-back', outcome: 'found', message });
+    expect(readBack(entryIn('unknown'), found({ missing: [] }))?.entry.reasons).toBeNull();
+  });
+
   it.each<[OutboxState, string | null]>([
     ['ready', 'The service already had it; it was not sent'],
     ['unknown', null],

@@ -206,6 +206,11 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/(?<=^|; |: )No driver has this document number/, 'Nenhum motorista tem este documento'],
   [/(?<=^|; |: )No point of the plan can be used/, 'Nenhuma parada da viagem pode ser usada'],
   [/point not assigned: /, 'parada não atribuída: '],
+  [/point not at the service: /, 'parada fora do serviço: '],
+  [
+    /^The service does not show its points; compare them there$/,
+    'O serviço não mostra as paradas da viagem; compare lá',
+  ],
   [
     /^Cancelled by a person; it may still be at the service as id (\d+)$/,
     'Cancelado por uma pessoa; ainda pode estar no serviço com o id $1',
@@ -216,7 +221,7 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
 /** Shows that a phrase was not translated. No Portuguese words. */
 const ENGLISH = /\b(?:the|is|are|was|has|have|not|of|and|or|its|than|with|but|cannot|must)\b/;
 /** Values, and the words of the service after its prefix. */
-const QUOTED = /"[^"]*"|`[^`]*`|\([^()]*\)|parada (?:rejeitada|não atribuída): .*/g;
+const QUOTED = /"[^"]*"|`[^`]*`|\([^()]*\)|parada (?:rejeitada|não atribuída|fora do serviço): .*/g;
 
 /** A reason that is not known to its end stays English: half a sentence in each language helps nobody. */
 export function reasonIn(language: Language, reason: string): string {

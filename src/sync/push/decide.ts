@@ -17,8 +17,11 @@ export const indexed = (records: readonly RemoteRecord[]): Listing => ({
 });
 
 export type Decision =
-  /** The service has the item. `others` are further records of the same item: it is there more than once. */
-  | { is: 'found'; record: RemoteRecord; others: number[]; isSame: boolean }
+  /**
+   * The service has the item. `others` are further records of the same item: it is there more than once. `missing` are the
+   * reasons for its missing parts, if those were asked for.
+   */
+  | { is: 'found'; record: RemoteRecord; others: number[]; isSame: boolean; missing?: string[] }
   /** The entry may be sent. */
   | { is: 'clear' }
   /** The listing does not show the entry, but too little time has passed. */

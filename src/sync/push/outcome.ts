@@ -262,8 +262,8 @@ const readBackOutcome = (
 
 function found(
   before: OutboxEntry,
-  { record, others, isSame }: Decision & { is: 'found' },
-  { kind, at }: Facts,
+  { record, others, isSame, missing = [] }: Decision & { is: 'found' },
+  { kind, at, redact }: Facts,
   own: Place | undefined,
 ): Outcome | undefined {
   const canChange = kind.change !== undefined;
@@ -284,11 +284,14 @@ function found(
   const sent_hash = isCompared ? before.content_hash : (before.sent_hash ?? (isSame ? before.content_hash : ''));
   if (before.state === 'confirmed') return seen(before, { ...shown, sent_hash }, warning.message, at);
   const isCurrent = sent_hash === before.content_hash;
-  const message = warning.message ?? foundMessage(before, isCurrent);
-  const reasons = isCurrent ? null : before.reasons;
+  const partial = missing.length === 0 ? null : FOUND_IN_PART;
+  const message = warning.message ?? partial ?? foundMessage(before, isCurrent);
+  const reasons = isCurrent ? reasonsText(missing.map(redact)) : before.reasons;
   const change = { ...shown, sent_hash, confirmed_at: at, message, reasons };
   return readBackOutcome(before, 'confirm', at, 'found', message ?? 'Found at the service', change);
 }
+
+const FOUND_IN_PART = 'Found at the service; parts may be missing, see the reasons';
 
 export const CHANGED_AFTER_PUSH = 'The ERP changed it after it was pushed; the service cannot change it';
 

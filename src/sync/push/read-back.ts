@@ -158,14 +158,14 @@ async function showsRecordsElsewhere(push: PushRun, empty: Period): Promise<bool
   return records !== undefined && records.length > 0;
 }
 
-/** Undefined if the call fails: an extra listing for some entries must not hold up the others. */
+/** Undefined if the call fails: an extra call for some entries must not hold up the others. */
 async function answered<T>({ context, failures, report }: PushRun, ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await ask();
   } catch (thrown) {
     const failure = asRoadbookError(thrown);
     if (context.signal.aborted || (failure instanceof Fatal && failure.code !== 'forbidden')) throw thrown;
-    if (!failures.includes(failure)) report(failure, 'read-back of one period failed');
+    if (!failures.includes(failure)) report(failure, 'read-back of some entries failed');
     return undefined;
   }
 }
@@ -208,8 +208,8 @@ async function judge(
   const ids = entries.flatMap(({ remote_key }) => (shown.byKey.get(remote_key) ?? []).map(({ id }) => id));
   const owners = await engine.read((sql) => queries.ownersOf(sql, kind.feed, ids));
   const facts = factsOf(push);
-  const outcomes: Outcome[] = [];
   const cleared: Cleared[] = [];
+  const judged: (() => Promise<Outcome | undefined>)[] = [];
   for (const entry of entries) {
     const payload = payloadOf(entry);
     const decision = await decisionFor(push, entry, payload?.data, shown, owners, narrow);
@@ -217,13 +217,35 @@ async function judge(
     // A record may belong to an unknown entry with the same key, and unknown entries are read back later in the run.
     if (scope === 'ready') continue;
     if (decision.is === 'found') owners.set(decision.record.id, entry);
-    const outcome = afterReadBack(entry, decision, facts, payload && nextPlace(entry, payload));
-    if (outcome !== undefined) outcomes.push(outcome);
+    judged.push(async () => {
+      const compared = await withMissing(push, entry, payload?.data, decision);
+      return afterReadBack(entry, compared, facts, payload && nextPlace(entry, payload));
+    });
   }
+  const { concurrency } = push.context.dependencies;
+  const outcomes = (await new PQueue({ concurrency }).addAll(judged)).filter((outcome) => outcome !== undefined);
   if (outcomes.length === 0) return cleared;
   const stored = await engine.write((tx) => storeOutcomes(tx, push, outcomes));
   countOutcomes(push, stored);
   return [...cleared, ...stored.filter((outcome) => isCleared(outcome, shown)).map(({ entry }) => entry)];
+}
+
+/**
+ * A send without a clear answer may have been taken in part, and the listing does not show the parts. If these cannot be
+ * read, the entry stays as it is until the next run.
+ */
+async function withMissing(
+  push: PushRun,
+  { state, sent_hash, content_hash }: OutboxEntry,
+  data: JsonObject | undefined,
+  decision: Decision,
+): Promise<Decision> {
+  const { missing: missingIn } = push.kind;
+  const isUnclear = state !== 'confirmed' && sent_hash === content_hash;
+  if (decision.is !== 'found' || !isUnclear || data === undefined || missingIn === undefined) return decision;
+  const missing = await answered(push, () => missingIn(push.call, decision.record.id, data));
+  if (missing !== undefined) return { ...decision, missing };
+  return { is: 'inconclusive', why: 'The service lists it, but its stops could not be read' };
 }
 
 /** The entry is absent, or is to be changed. If its key changed, or its period exceeds the listing, read it back again. */

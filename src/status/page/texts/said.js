@@ -104,6 +104,11 @@ export const ptSentences = {
   'The service does not have it, and the content that the ERP offers now cannot be sent':
     'O serviço não o tem, e o conteúdo que o ERP oferece agora não pode ser enviado',
   'Found at the service with different content': 'Encontrado no serviço com outro conteúdo',
+  'Found at the service; parts may be missing, see the reasons':
+    'Encontrado no serviço; podem faltar partes, veja os motivos',
+  'The service does not show its points; compare them there': 'O serviço não mostra as paradas da viagem; compare lá',
+  'The service lists it, but its stops could not be read':
+    'O serviço o lista, mas não foi possível ler as suas paradas',
   'The service already had it; it was not sent': 'O serviço já o tinha; não foi enviado',
   'The service already had it with different content; it was not sent':
     'O serviço já o tinha com outro conteúdo; não foi enviado',

@@ -35,7 +35,7 @@ export function remoteRecords(
   return [...byId.values()];
 }
 
-const notAListing = (): Retriable =>
+export const notAListing = (): Retriable =>
   new Retriable('The answer to a read-back is not a list of records', {
     code: 'bad_answer',
     hint: 'A proxy may be answering instead of the service; check service.base_url.',

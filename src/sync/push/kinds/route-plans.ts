@@ -1,11 +1,12 @@
 // Pushes route plans. A plan is listed by its period, matched by external_code, and created, never changed. The answer to
 // an import has no plan id, so the identifier is read back afterwards.
-import type { JsonObject } from '../../../core/glossary.ts';
+import type { Json, JsonObject } from '../../../core/glossary.ts';
 import { type ImportedPlan, importRoutePlan } from '../../../fleet/endpoints/import-route-plan.ts';
+import { routePlan } from '../../../fleet/endpoints/route-plan.ts';
 import { routePlans } from '../../../fleet/endpoints/route-plans.ts';
 import type { Period } from '../../../warehouse/outbox/queries.ts';
 import type { PushKind, Verdict } from '../kind.ts';
-import { fieldText, isSameValue, periodBetween, remoteRecords } from './answers.ts';
+import { fieldText, isSameValue, notAListing, periodBetween, remoteRecords } from './answers.ts';
 
 const codeOf = (record: JsonObject): string | undefined => fieldText(record.external_code);
 
@@ -25,7 +26,29 @@ export const routePlanKind: PushKind = {
   isSame: (record, { date_time_start, date_time_end }) =>
     isSameValue(record.date_time_start, date_time_start ?? null) &&
     isSameValue(record.date_time_end, date_time_end ?? null),
+  async missing(call, id, { route_points }) {
+    const records = await call(routePlan, { route_plan_id: id, includes: ['route_points'] });
+    const plan = remoteRecords(records, codeOf).find((each) => each.id === id);
+    if (plan === undefined) throw notAListing();
+    const there = plan.record.route_points;
+    if (!Array.isArray(there)) return ['The service does not show its points; compare them there'];
+    return absentFrom(there, route_points as Json[]).map((point) => `point not at the service: ${nameOf(point)}`);
+  },
 };
+
+/** The sent points that are not there: by code, or by name if the point has no code. Equal ones have to be there as often. */
+function absentFrom(there: readonly Json[], sent: readonly Json[]): Json[] {
+  const byCode = Map.groupBy(there, stopCodeOf);
+  const uncoded = sent.filter((point) => stopCodeOf(point) === '');
+  const absent = sent.filter((point) => stopCodeOf(point) !== '' && byCode.get(stopCodeOf(point))?.pop() === undefined);
+  const byName = Map.groupBy([...byCode.values()].flat(), nameOnly);
+  return [...absent, ...uncoded.filter((point) => byName.get(nameOnly(point))?.pop() === undefined)];
+}
+
+const textOf = (point: unknown, field: string): string =>
+  (fieldText(((point ?? {}) as JsonObject)[field]) ?? '').trim();
+const stopCodeOf = (point: unknown): string => textOf(point, 'external_code');
+const nameOnly = (point: unknown): string => textOf(point, 'name');
 
 /** `code` is that of the plan; its reasons do not repeat it. */
 export function judgeImport(answer: ImportedPlan, code?: string): Verdict {
@@ -40,10 +63,7 @@ export function judgeImport(answer: ImportedPlan, code?: string): Verdict {
   return { is: 'unclear', message: 'The answer does not say whether the plan was accepted' };
 }
 
-const nameOf = (point: unknown): string => {
-  const { external_code, name } = (point ?? {}) as JsonObject;
-  return fieldText(external_code) ?? fieldText(name) ?? wordsOf(point);
-};
+const nameOf = (point: unknown): string => stopCodeOf(point) || nameOnly(point) || wordsOf(point);
 
 /** The service's text of a rejection, then its other fields; its format is not documented. */
 function wordsOf(wrong: unknown, code?: string): string {
