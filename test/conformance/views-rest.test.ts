@@ -148,6 +148,7 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
       entry('D', 'ready', {}),
       entry('E', 'confirmed', { sent_hash: 'x', attention: 'found_twice' }),
       entry('E', 'confirmed', { sent_hash: 'x', code_use: 2 }),
+      entry('F', 'confirmed', { sent_hash: 'x', reasons: '["point not assigned: S1"]' }),
     ]);
     const attempt = (number: number, error_code: string | null, of: object = { external_code: 'B' }) => ({
       kind: 'route_plans',
@@ -178,6 +179,7 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
       ['D', 'ready', false, false, null, '2026-03-10 09:00:00', null, null, null],
       ['E', 'confirmed', true, false, null, '2026-03-10 09:00:00', null, null, 'timeout'],
       ['E', 'confirmed', true, true, null, '2026-03-10 09:00:00', null, null, null],
+      ['F', 'confirmed', true, true, null, '2026-03-10 09:00:00', null, null, null],
     ]);
     const kept = (await query(place.engine, 'select * from bi_push'))[0] ?? {};
     expect(Object.keys(kept)).not.toContain('payload');

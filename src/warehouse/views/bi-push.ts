@@ -14,9 +14,9 @@ export const biPush = view({
     state: text('ready, sending, unknown, confirmed, rejected or cancelled.', 'entry.state'),
     is_confirmed: boolean('True once the service has confirmed the item.', `(entry.state = 'confirmed')`),
     needs_attention: boolean(
-      'True if the item was rejected, its outcome is unknown, the ERP changed it after it was confirmed, or it needs a person.',
+      'True if the item was rejected or taken in part, its outcome is unknown, the ERP changed it after it was confirmed, or it needs a person.',
       `(entry.state in ('unknown', 'rejected') or entry.attention is not null
-      or (entry.state = 'confirmed' and entry.content_hash is distinct from entry.sent_hash))`,
+      or (entry.state = 'confirmed' and (entry.content_hash is distinct from entry.sent_hash or entry.reasons is not null)))`,
     ),
     message: text('The state in plain words.', 'entry.message'),
     remote_id: integer('Identifier at the service, such as bi_route_plan.plan_id.', 'entry.remote_id'),
