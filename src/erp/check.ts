@@ -8,7 +8,7 @@ import { isoInstant } from '../core/time/clock.ts';
 import { inBatches } from './batches.ts';
 import { FORMATS } from './files/drop-file.ts';
 import { readFileInLimits } from './files/drop-file-reader.ts';
-import { dropNames, longNamed, longNames } from './files/drop-folder.ts';
+import { dropNames, unreadBatches, unreadNames } from './files/drop-folder.ts';
 import { ifExists } from './files/gone.ts';
 import { issuePlace } from './items/issue-places.ts';
 import { startInstant } from './items/item.ts';
@@ -239,7 +239,7 @@ async function* readSources({
   }
   for (const name of (await ifExists(dropNames(settings.folder))) ?? [])
     yield fileBatches(join(settings.folder, name), settings, context);
-  for (const name of (await ifExists(longNames(settings.folder))) ?? []) yield longNamed(name, context);
+  for (const name of (await ifExists(unreadNames(settings.folder))) ?? []) yield unreadBatches(name, context);
 }
 
 async function* fileBatches(

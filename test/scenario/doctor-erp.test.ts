@@ -1,5 +1,6 @@
 // roadbook doctor checks each ERP feed and reports the result.
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { CheckResult } from '../../src/status/doctor/check-result.ts';
@@ -27,6 +28,18 @@ describe('doctor', () => {
     expect(code).toBe(0);
     expect(found).toMatchObject([{ state: 'ok', found: expect.stringMatching(/^route_plans: .* 0 files/) }]);
     expect(existsSync(join(place.dir, 'in/plans'))).toBe(true);
+  });
+
+  it('warns of files that are not read, and names them with the reason', async () => {
+    const name = `${'x'.repeat(200)}.csv`;
+    const folder = mkdtempSync(join(tmpdir(), 'roadbook-drop-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    for (const each of ['viagens.xls', name, 'a.csv']) writeFileSync(join(folder, each), 'x');
+    const { found } = await doctor(`erp: { route_plans: { source: files, folder: ${folder} } }\n`);
+    expect(found).toMatchObject([{ state: 'warn', hint: expect.any(String) }]);
+    expect(found[0]?.found).toContain('contains 1 file');
+    expect(found[0]?.found).toContain('viagens.xls has a format that is not read; save it as .xlsx or .csv');
+    expect(found[0]?.found).toContain(`${name} has a name of more than 200 bytes; shorten it`);
   });
 
   it('reports an unreachable database with a hint, and checks the other feeds', async () => {

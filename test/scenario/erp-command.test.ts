@@ -149,6 +149,14 @@ describe('erp check', () => {
     }
   });
 
+  it('lists the files of the folder that are not read, with what to do', async () => {
+    mkdirSync(join(place.dir, 'plans'));
+    write('plans/a.xls', 'x');
+    const { rejected, issues } = await check();
+    const reason = 'has a format that is not read; save it as .xlsx or .csv';
+    expect([rejected, issues]).toEqual([1, [{ origin: 'a.xls', code: null, reason }]]);
+  });
+
   it.each([
     [['none.csv'], 'There is no file'],
     [['a.xls'], 'a feed reads .json, .csv, .xlsx'],

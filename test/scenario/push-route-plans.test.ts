@@ -238,6 +238,20 @@ describe('push-route-plans', () => {
     expect(await reasons()).toEqual(['unreadable', 'rejected']);
   });
 
+  it('reports a spreadsheet or text of a format that is not read, and leaves it in place', async () => {
+    const place = await makePushPlace();
+    for (const name of ['a.xls', 'B.XLSM', 'c.ods', 'd.txt']) place.drop('route_plans', name, 'x');
+    for (const name of ['~$e.xls', '.f.txt', 'g.csv.part', 'h.tmp', 'late-results.jsonl', 'done/i.txt'])
+      place.drop('route_plans', name, 'x');
+    place.drop('route_plans', 'j.json', plan('P1'));
+    const files = readdirSync(place.folder('route_plans'));
+    const error = { code: 'items_rejected', message: '4 files not read completely' };
+    for (const confirmed of [1, 0]) expect(await place.run(JOB)).toMatchObject({ status: 'partial', confirmed, error });
+    expect(await pushIssues(place.engine, place.clock.now())).toMatchObject([{ reason: 'unreadable', entries: 4 }]);
+    expect(place.lines.join('')).toContain('has a format that is not read; save it as .xlsx or .csv');
+    expect(readdirSync(place.folder('route_plans'))).toEqual(files.filter((name) => name !== 'j.json'));
+  });
+
   it('keeps a query that cannot be read in the health while runs fail to, with the time of the first failure', async () => {
     const erp = await makeSqliteErp(['plan.external_code']);
     await erp.give('P1', { 'plan.external_code': 'P1' });

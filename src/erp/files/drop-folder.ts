@@ -22,6 +22,7 @@ export interface StableFile extends FileIdentity {
 /** Leaves room in the 255 bytes of a file name for the time and the extensions of a finished, result or temporary file. */
 const LONGEST_NAME_BYTES = 200;
 const NAME_TOO_LONG = `has a name of more than ${LONGEST_NAME_BYTES} bytes; shorten it`;
+const OTHER_FORMAT = 'has a format that is not read; save it as .xlsx or .csv';
 
 interface SeenFile extends StableFile {
   /** When this content was first seen, on the monotonic clock. */
@@ -68,26 +69,23 @@ const byAge = (a: StableFile, b: StableFile): number => a.mtimeMs - b.mtimeMs ||
 
 /** Regular files of a known format, except hidden files and the lock files of office programs. */
 export const dropNames = async (folder: string): Promise<string[]> =>
-  (await namesLike(folder, isDropName)).filter((name) => !isTooLong(name));
+  (await fileNames(folder)).filter((name) => isDropName(name) && whyNotRead(name) === undefined);
 
-/** Files that would be read under a shorter name. */
-export const longNames = async (folder: string): Promise<string[]> =>
-  (await namesLike(folder, isDropName)).filter(isTooLong);
+/** Files that a person may expect to be read, and that stay in place. */
+export const unreadNames = async (folder: string): Promise<string[]> =>
+  (await fileNames(folder)).filter((name) => whyNotRead(name) !== undefined);
 
-/** Such a file stays in place: its result would have no name. */
-export const longNamed = (name: string, rule: Pick<SourceContext, 'reuseCodes'>): AsyncIterable<ErpBatch> =>
-  inBatches(name, [{ readError: { origin: name, reason: NAME_TOO_LONG } }], rule);
+export const unreadBatches = (name: string, rule: Pick<SourceContext, 'reuseCodes'>): AsyncIterable<ErpBatch> =>
+  inBatches(name, [{ readError: { origin: name, reason: whyNotRead(name) ?? '' } }], rule);
 
-async function namesLike(folder: string, isLike: (name: string) => boolean): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
-  return entries.filter((entry) => entry.isFile() && isLike(entry.name)).map(({ name }) => name);
+/** Undefined if the file is read, or if nobody expects it to be. The result of a name that is too long would have no name. */
+export function whyNotRead(name: string): string | undefined {
+  if (isDropName(name)) return Buffer.byteLength(name) > LONGEST_NAME_BYTES ? NAME_TOO_LONG : undefined;
+  return /^[^.~].*\.(?:xls|xlsm|xlsb|ods|txt|tsv|xml|zip)$/i.test(name) ? OTHER_FORMAT : undefined;
 }
 
-/** Files that a person may have dropped by mistake: spreadsheets and tables in another format. */
-export const unreadNames = (folder: string): Promise<string[]> =>
-  namesLike(folder, (name) => /^[^.~].*\.(?:xls|xlsm|xlsb|ods|txt|tsv|xml|zip)$/i.test(name));
+const fileNames = async (folder: string): Promise<string[]> =>
+  (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isFile()).map(({ name }) => name);
 
 const isDropName = (name: string): boolean =>
   FORMATS.includes(extname(name).toLowerCase()) && !/^(?:\.|~\$)/.test(name);
-
-export const isTooLong = (name: string): boolean => Buffer.byteLength(name) > LONGEST_NAME_BYTES;

@@ -172,6 +172,10 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
     /has no (?:first )?sheet([^,]{0,99}), only (.{0,299}); correct (`sheet`) of the feed/,
     'não tem a planilha$1, só $2; corrija $3',
   ],
+  [
+    /has a format that is not read; save it as \.xlsx or \.csv/,
+    'está num formato que não é lido; salve como .xlsx ou .csv',
+  ],
   [/has a name of more than (\d+) bytes; shorten it/, 'tem um nome de mais de $1 bytes; dê um nome mais curto'],
   [/file larger than (\d+) MB/, 'arquivo maior que $1 MB'],
   [/unpacks to more than (\d+) MB/, 'passa de $1 MB ao ser descompactado'],

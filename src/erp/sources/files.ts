@@ -15,10 +15,10 @@ import {
   dropNames,
   type FileIdentity,
   isSameContent,
-  longNamed,
-  longNames,
   type StableFile,
+  unreadBatches,
   unreadNames,
+  whyNotRead,
 } from '../files/drop-folder.ts';
 import { finishFile, removeExpired } from '../files/finish.ts';
 import { ifExists, isGone } from '../files/gone.ts';
@@ -95,7 +95,7 @@ export function openFiles(settings: FilesSettings, context: SourceContext): ErpS
             failures.push(thrown);
           }
         }
-        for (const name of await longNames(folder)) yield* longNamed(name, reading.reader);
+        for (const name of await unreadNames(folder)) yield* unreadBatches(name, reading.reader);
         if (failures.length > 0) throw failures[0];
       } catch (thrown) {
         throw folderFailure(thrown, folder);
@@ -225,14 +225,12 @@ async function checkFolder(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
   await access(folder, constants.R_OK | constants.W_OK);
   const waiting = (await dropNames(folder)).length;
-  const others = await unreadNames(folder);
-  const unread = others.length === 0 ? '' : ` These are not read; save them as .xlsx or .csv: ${others.join(', ')}.`;
-  const found = `The drop folder ${folder} is readable and writable; it contains ${waiting} files.${unread}`;
-  const long = await longNames(folder);
-  if (long.length === 0) return found;
-  throw new Skippable(`${found} These are not read, their names are too long: ${long.join(', ')}.`, {
-    code: 'erp_name_too_long',
-    hint: 'Give them shorter names.',
+  const found = `The drop folder ${folder} is readable and writable; it contains ${waiting} files to read.`;
+  const unread = (await unreadNames(folder)).map((name) => `${name} ${whyNotRead(name)}`);
+  if (unread.length === 0) return found;
+  throw new Skippable(`${found} These are not read: ${unread.join(', ')}.`, {
+    code: 'erp_file_not_read',
+    hint: 'Save them in a format that is read, under a shorter name, or take them away.',
   });
 }
 

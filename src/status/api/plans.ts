@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject } from '../../core/glossary.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { knownDay } from '../../core/time/known-day.ts';
 import type { FeedKind } from '../../erp/feed-kinds.ts';
-import { isTooLong } from '../../erp/files/drop-folder.ts';
+import { whyNotRead } from '../../erp/files/drop-folder.ts';
 import { type Language, reasonIn } from '../../erp/files/result-words.ts';
 import { outboxAttention } from '../../sync/push/attention.ts';
 import { payloadOf, pushJobOf } from '../../sync/push/kind.ts';
@@ -154,7 +154,7 @@ async function unread({ engine, clock, redactor, running }: PlansApiDependencies
   const facts = await engine.read((sql) => unreadFacts<UnreadFact>(sql, at, MOST_UNREAD));
   return facts.map(({ name, reason, kind, at = null }) => {
     const feed = erp[kind as FeedKind];
-    const folder = feed?.source === 'files' ? join(feed.folder, isTooLong(name) ? '' : 'failed') : null;
+    const folder = feed?.source === 'files' ? join(feed.folder, whyNotRead(name) === undefined ? 'failed' : '') : null;
     const job = kind === undefined ? null : pushJobOf(kind);
     return { name, reason: reasonIn(language, redactor.redact(reason)), job, at, folder };
   });

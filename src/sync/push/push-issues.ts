@@ -21,7 +21,7 @@ const WORDS = {
   unreadable: {
     what: 'could not be read in the last day',
     noun: ['file or feed', 'files or feeds'],
-    hint: 'The result in failed/ has the reason; npx roadbook erp check FILE lists every error.',
+    hint: 'The result in failed/ has the reason, or npx roadbook erp check, which lists every error.',
   },
   rejected: { what: 'rejected, and neither corrected nor cancelled', noun: ['item', 'items'], hint: SHOW_REJECTED },
   accepted_in_part: {

@@ -44,11 +44,14 @@ export const ptErrors = {
     'O driver do banco de dados do ERP não está instalado.',
     'Instale-o na pasta do Roadbook: npx roadbook erp check mostra o comando.',
   ],
+  erp_file_not_read: [
+    'Um arquivo na pasta de entrada não é lido.',
+    'Salve-o como .xlsx ou .csv com um nome mais curto, ou retire-o da pasta.',
+  ],
   erp_folder_full: ['O disco da pasta de entrada está cheio.', 'Libere espaço. Nada do que foi gravado se perde.'],
   erp_folder_unusable: ['A pasta de entrada não pode ser usada.', 'Confira a pasta, o disco e as permissões.'],
   erp_login_refused: ['O ERP recusou o usuário ou a senha.', 'Confira as credenciais da fonte.'],
   erp_mapping_wrong: ['O mapeamento da fonte não pode ser usado.', 'npx roadbook erp check sugere um.'],
-  erp_name_too_long: ['O nome de um arquivo na pasta de entrada é longo demais.', 'Dê um nome mais curto ao arquivo.'],
   erp_nothing_changed: [
     'O comando da fonte não encontrou a linha do ERP, que por isso não sabe o resultado.',
     'Corrija a condição do comando acknowledge ou return.',
