@@ -90,7 +90,10 @@ export interface TakenFile extends FileMark {
 }
 
 /** The start day is that of the item as it was read; it may be empty. */
-export type FileItem = Pick<ErpItem, 'externalCode' | 'startDay'>;
+export interface FileItem extends Pick<ErpItem, 'externalCode' | 'startDay'> {
+  /** Its first row, if it was read from rows. */
+  row?: number | undefined;
+}
 
 export interface FileContent {
   /** In the order of the file, without items that a read error invalidates. */

@@ -173,6 +173,36 @@ describe('a dropped file', () => {
     ]);
   });
 
+  test('has a table with the row of each item, and of the stop that a reason of the service names', async () => {
+    const stop = (code: string, name: string, stopCode: string) =>
+      row(code, '2026-05-18', { 'point.name': name, 'point.external_code': stopCode, 'point.address': 'Rua Um, 1' });
+    const stops = [stop('P1', 'A', 'S1'), stop('P1', 'B', 'S2'), stop('P1', 'C', ''), stop('P1', 'C, D', '')];
+    drop('a.csv', csvText([...stops, stop('P2', 'A', 'S1'), stop('P3', 'A', 'S2'), stop('P4', 'A', 'S1')]));
+    const source = open();
+    await take(source);
+    const reasons = [
+      'point not assigned: S2',
+      'point not at the service: C, D',
+      'point rejected: out of range (line 4, name C, D)',
+      'point rejected: external_code S2, message none',
+      'point rejected: out of range (name C)',
+      'point rejected: line 9',
+      'point rejected: name: is required (line 0)',
+    ];
+    await finish(
+      source,
+      { ...outcome('P1'), isPartial: true, reasons, origin: 'a.csv row 2' },
+      { ...outcome('P2', 'rejected'), reasons: ['No vehicle has this plate'], origin: 'b.csv row 9' },
+      outcome('P3'),
+      { ...outcome('P4', 'cancelled'), message: 'Cancelled by a person' },
+    );
+    const lines = readFileSync(join(folder, 'failed/a.csv.result.csv'), 'utf8').split('\r\n').slice(1, -1);
+    expect(lines.map((line) => line.split(';').slice(0, 2).join(' '))).toEqual([
+      ...[3, 5, 5, 3, 4, 2, 2].map((number) => `${number} P1`),
+      ...['6 P2', '6 P2', '7 P3', '8 P4'],
+    ]);
+  });
+
   test('has a table with the cell of each day of a code', async () => {
     const days = ['2026-05-18', '2026-05-19'];
     const far = { 'point.latitude': '-99', 'point.longitude': '1' };

@@ -57,7 +57,7 @@ export type IssuePlaces = (outcome: ItemOutcome) => ReadonlyMap<string, CellPlac
  */
 export async function resultTable(
   file: string,
-  { readErrors }: FileContent,
+  { items, readErrors }: FileContent,
   outcomes: readonly ItemOutcome[],
   { language, places }: { language: Language; places: IssuePlaces },
 ): Promise<string> {
@@ -69,14 +69,15 @@ export async function resultTable(
     place.column ?? '',
     place.value ?? '',
   ];
-  const lines = outcomes.flatMap((outcome) => {
+  const lines = outcomes.flatMap((outcome, i) => {
     const { externalCode, reasons = [], message, origin } = outcome;
     const isOther = origin !== undefined && !origin.startsWith(`${file} `);
     const notes = isOther ? [`sent as read at ${origin}`] : [];
     const texts = [...(reasons.length > 0 ? reasons : [message ?? '']), ...notes].filter((text) => text !== '');
     const known = reasons.length > 0 ? places(outcome) : undefined;
+    const row = items[i]?.row;
     return (texts.length > 0 ? texts : ['']).map((text) =>
-      line(externalCode, reportedState(outcome), text, known?.get(text)),
+      line(externalCode, reportedState(outcome), text, known?.get(text) ?? (row === undefined ? {} : { row })),
     );
   });
   const unread = readErrors.map(({ externalCode = '', reason, place }) =>

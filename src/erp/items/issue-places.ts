@@ -31,6 +31,29 @@ export function issuePlace(
   };
 }
 
+/** For a reason of the service: the row of the stop that it names by its code, number or name, or else of the item. */
+export function rejectedPlaces({ data, rows = [] }: ErpItem): (reason: string) => CellPlace {
+  const points = Array.isArray(data.route_points) ? data.route_points : [];
+  const stopBy = (field: string): ((text: string | undefined) => number | undefined) => {
+    const stops = Map.groupBy(points.keys(), (at) => valueAt(points, `${at}.${field}`));
+    return (text) => {
+      const [at, ...others] = (text !== undefined && stops.get(text)) || [];
+      return others.length === 0 ? at : undefined;
+    };
+  };
+  const [byCode, byName] = [stopBy('external_code'), stopBy('name')];
+  return (reason) => {
+    const words = /^point [^:]*: (.*)/s.exec(reason)?.[1] ?? '';
+    const fields = words.matchAll(/\b(external_code|line|name) ([^,()]+)/g);
+    const named = new Map([...fields].map(([, field, text]) => [field, text]));
+    const numbered = named.has('line') ? Number(named.get('line')) - 1 : undefined;
+    const at =
+      byCode(words) ?? byName(words) ?? byCode(named.get('external_code')) ?? numbered ?? byName(named.get('name'));
+    const row = rows[at ?? 0] ?? rows[0];
+    return row === undefined ? {} : { row };
+  };
+}
+
 /** The path of the column that holds the field. */
 function flatPath(kind: FeedKind, path: string): string {
   if (kind !== 'route_plans') return path;

@@ -25,7 +25,7 @@ import { ifExists, isGone } from '../files/gone.ts';
 import { appendLateResults, type IssuePlaces } from '../files/result.ts';
 import type { Language } from '../files/result-words.ts';
 import { writeReturns } from '../files/returns.ts';
-import { issuePlace } from '../items/issue-places.ts';
+import { issuePlace, rejectedPlaces } from '../items/issue-places.ts';
 import { localDay } from '../items/moments.ts';
 import { validateItem } from '../items/schemas.ts';
 import { type Mapping, prepareMapping } from '../rows/mapping.ts';
@@ -123,7 +123,7 @@ export function fileContext(settings: FilesSettings, { kind, zone, reuseCodes }:
   };
 }
 
-/** Reads the file again, if items were rejected, to find the cells that the reasons are about. */
+/** Reads the file again, if items were rejected or taken in part, to find the cells that the reasons are about. */
 async function placesOf(
   { reader }: FileReading,
   file: StableFile,
@@ -132,11 +132,11 @@ async function placesOf(
   const keyOf = (code: string, day: string): string => (reader.reuseCodes ? JSON.stringify([code, day]) : code);
   const outcomeKey = ({ externalCode, periodStart }: ItemOutcome): string =>
     keyOf(externalCode, localDay(periodStart, reader.zone));
-  const rejected = new Set(
-    outcomes.filter(({ state, reasons = [] }) => state === 'rejected' && reasons.length > 0).map(outcomeKey),
+  const reasonsOf = new Map(
+    outcomes.flatMap((outcome) => (outcome.reasons ? [[outcomeKey(outcome), outcome.reasons]] : [])),
   );
   const places = new Map<string, Map<string, CellPlace>>();
-  if (rejected.size === 0) return () => undefined;
+  if (reasonsOf.size === 0) return () => undefined;
   let columnOf = (path: string): string => path;
   const onHeader = (found: FoundHeader) => {
     columnOf = columnNames(found);
@@ -145,10 +145,13 @@ async function placesOf(
     if (!('item' in reading)) continue;
     const { item } = reading;
     const key = keyOf(item.externalCode, item.startDay);
-    if (!rejected.has(key)) continue;
-    const reasons = validateItem(reader.kind, item);
-    const found = reasons.map((reason) => [reason, issuePlace(reader.kind, item, reason, columnOf)] as const);
-    places.set(key, new Map(found));
+    const reasons = reasonsOf.get(key);
+    if (reasons === undefined) continue;
+    const issues = new Set(validateItem(reader.kind, item));
+    const rejectedPlace = rejectedPlaces(item);
+    const placeOf = (reason: string): CellPlace =>
+      issues.has(reason) ? issuePlace(reader.kind, item, reason, columnOf) : rejectedPlace(reason);
+    places.set(key, new Map(reasons.map((reason) => [reason, placeOf(reason)])));
   }
   return (outcome) => places.get(outcomeKey(outcome));
 }
@@ -196,7 +199,9 @@ async function* readFile(
   try {
     for await (const batch of inBatches(name, readFileInLimits(file, reader, { signal }), reader)) {
       if (batch.part === 1) items.length = readErrors.length = 0;
-      items.push(...batch.items.map(({ externalCode, startDay }) => ({ externalCode, startDay })));
+      items.push(
+        ...batch.items.map(({ externalCode, startDay, rows }) => ({ externalCode, startDay, row: rows?.[0] })),
+      );
       readErrors.push(...batch.readErrors);
       if (!batch.last) {
         yield batch;
