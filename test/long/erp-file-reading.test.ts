@@ -78,6 +78,18 @@ describe('which files are read', () => {
     expect(clock.now()).toBe(before);
   });
 
+  test('an older file that has to be waited for is read before a newer one', async () => {
+    const dropAged = (name: string, code: string, time: number) => {
+      dropPlans(name, code);
+      utimesSync(join(folder, name), time, time);
+    };
+    const source = open();
+    dropAged('b.json', 'NEW', 2_000);
+    await drain(source, clock);
+    dropAged('a.json', 'OLD', 1_000);
+    expect(codesOf(await drain(source, clock))).toEqual(['OLD', 'NEW']);
+  });
+
   test('a file that vanishes between the listing and the read is skipped', async () => {
     dropPlans('a.json', 'P1');
     dropPlans('b.json', 'P2');

@@ -53,12 +53,10 @@ export function createFolderScan(folder: string, settleMs: number, clock: Clock)
 
   return async function* stableFiles(signal?: AbortSignal): AsyncIterable<StableFile> {
     const first = await scan();
-    const ready = first.filter(isStable);
-    yield* ready;
-    if (ready.length === first.length) return;
+    if (first.every(isStable)) return yield* first;
+    // All files wait, so that an older one that may still grow comes before a newer one.
     await clock.sleep(settleMs, signal);
-    const given = new Set(ready.map(({ name }) => name));
-    yield* (await scan()).filter((file) => isStable(file) && !given.has(file.name));
+    yield* (await scan()).filter(isStable);
   };
 }
 
