@@ -144,13 +144,6 @@ export const EXPLAINED: readonly Explained[] = [
     why: FOR_THE_TYPE,
   },
   {
-    file: 'sync/push/decide.ts',
-    line: 'return isEmpty && (known.length === 0 || list !== undefined) ? SHOWS_NOTHING : undefined;',
-    code: 'known.length === 0 || list !== undefined',
-    becomes: 'true',
-    why: 'An empty listing that hides known records was judged before.',
-  },
-  {
     file: 'sync/push/offer.ts',
     line: 'if (known?.content_hash !== offer.content_hash || known.told_at === null || !FINAL.includes(known.state))',
     code: 'known.told_at === null',

@@ -131,6 +131,5 @@ export function doubtOf(
   if (mayBeTruncated(listing)) return MAY_BE_TRUNCATED;
   const records = [...listing.byId.values()];
   const isEmpty = list === undefined ? records.length === 0 : !records.some((each) => each.list === list);
-  // The known records may all be on the other list.
-  return isEmpty && (known.length === 0 || list !== undefined) ? SHOWS_NOTHING : undefined;
+  return isEmpty ? SHOWS_NOTHING : undefined;
 }
