@@ -136,15 +136,16 @@ describe.skipIf(!hasMariadb)('sql on MariaDB', () => {
     expect(batch?.readErrors.map(({ reason }) => reason).join()).toMatch(words);
   });
 
-  test('compares its texts in any collation: the condition of the docs offers only new and rejected plans', async () => {
+  test('compares its texts in any collation: the condition of the docs offers only new, rejected and unknown plans', async () => {
     await erp.raw('alter database collate utf8mb4_spanish_ci');
     const docs = readFileSync(resolve(import.meta.dirname, '../../docs/how-to/connect-erp.md'), 'utf8');
     const [condition = ''] = /where not exists \(select 1 from roadbook_outcome [^`]+/.exec(docs) ?? [];
     for (const statement of tablesText('mysql2').split(/;\s*$/m).slice(0, -1)) await erp.raw(statement);
-    const states = ['confirmed', 'rejected'];
+    await erp('orders').insert([4, 5].map((number) => ({ number })));
+    const states = ['confirmed', 'rejected', 'unknown', 'partial'];
     await erp('roadbook_outcome').insert(states.map((state, i) => ({ external_code: String(i + 1), state })));
     const batches = await drain(open({ query: `select ${TRIP} from orders v ${condition}` }), clock);
-    expect(batches.flatMap(({ items }) => items).map(({ externalCode }) => externalCode)).toEqual(['2', '3']);
+    expect(batches.flatMap(({ items }) => items).map(({ externalCode }) => externalCode)).toEqual(['2', '3', '5']);
     const acknowledge = "update orders set state = :state where concat(number, '') = :external_code";
     await open({ acknowledge }).acknowledge([outcome('3')]);
   });

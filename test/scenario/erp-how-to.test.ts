@@ -32,40 +32,45 @@ describe.each([
   ['erp-mysql', 'mysql2', hasMariadb, async () => (await sharedMariadb()).newDatabase()],
   ['erp-postgresql', 'pg', true, async () => (await startPostgres()).newDatabase()],
 ] as const)('%s', (name, client, isHere, newDatabase) => {
-  it.skipIf(!isHere)('has its orders pushed, corrected, acknowledged and returned', async () => {
+  it.skipIf(!isHere)('has its orders pushed, corrected, also during a run, acknowledged and returned', async () => {
     const connection = await newDatabase();
     const erp = knex({ client, connection });
     onTestFinished(() => erp.destroy());
     for (const statement of example(name, 'sql').split(';').slice(0, -1)) await erp.raw(statement);
     const times = { starts_at: '2025-03-13 08:00:00', ends_at: '2025-03-13 18:00:00' };
-    await erp('orders').insert([1, 2].map((number) => ({ number, ...times })));
+    await erp('orders').insert([1, 2, 3].map((number) => ({ number, ...times })));
     const stop = { position: 1, customer: 'Padaria São João', street: 'Rua Um, 1' };
     await erp('stops').insert([
       { order_number: 1, ...stop },
-      // Without a place, so that it is rejected.
+      // Without a place, so that they are rejected.
       { order_number: 2, ...stop, street: null },
+      { order_number: 3, ...stop, street: null },
     ]);
-    const place = await makePushPlace({ feeds: { route_plans: feedOf(name, connection) } });
+    const correct = (order_number: number) => erp('stops').where({ order_number }).update({ street: 'Rua Dois, 2' });
+    const place = await makePushPlace({
+      feeds: { route_plans: feedOf(name, connection) },
+      // The run has read its feed by then, and has acknowledged nothing.
+      answering: async (url) => void (url.pathname.endsWith('/route_plan') && (await correct(3))),
+    });
     const states = () => erp('orders').orderBy('number').pluck('roadbook_state');
 
-    expect(await place.run('push-route-plans')).toMatchObject({ sent: 1, confirmed: 1, rejected: 1 });
-    expect(await states()).toEqual(['confirmed', 'rejected']);
-    expect(await place.run('push-route-plans')).toMatchObject({ records: 0 });
-
-    await erp('stops').where({ order_number: 2 }).update({ street: 'Rua Dois, 2' });
-    await erp('orders')
-      .where({ number: 2 })
-      .update({ changed_at: erp.raw('current_timestamp(6)') });
+    expect(await place.run('push-route-plans')).toMatchObject({ sent: 1, confirmed: 1, rejected: 2 });
+    expect(await states()).toEqual(['confirmed', 'rejected', 'rejected']);
     expect(await place.run('push-route-plans')).toMatchObject({ status: 'ok', sent: 1, confirmed: 1 });
-    expect(await states()).toEqual(['confirmed', 'confirmed']);
-    expect(place.sandbox.ledger().plans).toEqual({ 1: 1, 2: 1 });
+    expect(await states()).toEqual(['confirmed', 'rejected', 'confirmed']);
+
+    await correct(2);
+    expect(await place.run('push-route-plans')).toMatchObject({ status: 'ok', sent: 1, confirmed: 1 });
+    expect(await states()).toEqual(['confirmed', 'confirmed', 'confirmed']);
+    expect(await place.run('push-route-plans')).toMatchObject({ records: 0 });
+    expect(place.sandbox.ledger().plans).toEqual({ 1: 1, 2: 1, 3: 1 });
     const answer = await fetch(`${place.sandbox.url}/_sandbox/truth/route_plans?from=2025-03-13&to=2025-03-14`);
     expect(((await answer.json()) as { date_time_start: string }[])[0]?.date_time_start).toBe('2025-03-13T11:00:00Z');
 
     await place.clock.advance(60 * HOUR_MS);
     const { status, sent } = await place.run('return-executions');
-    expect([status, sent]).toEqual(['ok', 2]);
-    expect(await erp('stops').whereNotNull('status').pluck('order_number')).toHaveLength(2);
+    expect([status, sent]).toEqual(['ok', 3]);
+    expect(await erp('stops').whereNotNull('status').pluck('order_number')).toHaveLength(3);
   });
 });
 

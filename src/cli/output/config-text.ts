@@ -84,7 +84,7 @@ function feedText(answers: Answers): string {
     # Order the rows by the code of the plan. Once roadbook-tables.sql was run, leave out what was acknowledged; a rejected
     # plan comes again, and is sent when it was corrected:
     #   where not exists (select 1 from roadbook_outcome r
-    #     where r.external_code = the code of the plan, as text, and r.state <> 'rejected')
+    #     where r.external_code = the code of the plan, as text, and r.state not in ('rejected', 'unknown'))
 ${indented(literal({ query: answers.query }), 4)}
     # Both write to tables of Roadbook's own, see roadbook-tables.sql. Remove them if the ERP need not know.
 ${indented(literal(statementsFor(answers.client)), 4)}${FORMATS}`;
