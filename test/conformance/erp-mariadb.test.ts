@@ -114,6 +114,20 @@ describe.skipIf(!hasMariadb)('sql on MariaDB', () => {
     ]);
   });
 
+  test('joins a day, also one that is a DATETIME at midnight, with a time of any type', async () => {
+    await erp.raw('create table trip (number int, day date, moment datetime(3), starts char(4), ends time)');
+    await erp.raw("insert into trip values (1, '2026-05-18', '2026-05-18', '0800', '18:00')");
+    const mapping = {
+      ...MAPPING,
+      'plan.date_time_start': { columns: ['moment', 'starts'] },
+      'plan.date_time_end': { columns: ['day', 'ends'] },
+    };
+    const [batch] = await drain(open({ query: "select *, 'A' as name from trip", mapping }), clock);
+    expect(batch?.readErrors).toEqual([]);
+    const [start, end] = ['2026-05-18T08:00:00-03:00', '2026-05-18T18:00:00-03:00'];
+    expect(batch?.items).toMatchObject([{ data: { date_time_start: start, date_time_end: end } }]);
+  });
+
   test.each([
     [
       'a table that is not there',

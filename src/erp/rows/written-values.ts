@@ -19,8 +19,10 @@ export interface ValueFormats extends Pick<FeedFormats, 'dates'> {
 export type Written<T> = { value: T } | { issue: string } | undefined;
 
 const DATE = /^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d\d)(?:[ T]+(\d.*))?$/;
-const ISO_DATE = /^(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:T00:00(?::00)?)?(?:\s+(\d.*))?$/;
+const ISO_DATE = /^(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[ T]+(\d.*))?$/;
 const COMPACT_DATE = /^((?:19|20|21)\d\d)(\d\d)(\d\d)(?:[ T]?(\d.*))?$/;
+/** The time of a day that a database or spreadsheet stores as a date-time, before that of another column. */
+const MIDNIGHT = /^00:00(?::00(?:[.,]0+)?)?\s+/;
 const TIME = /^(\d{1,2})(?::(\d\d)(?::(\d\d)(?:[.,]\d+)?)?|h(\d\d)?)$/i;
 const COMPACT_TIME = /^(\d{1,2})(\d\d)(\d\d)?$/;
 
@@ -59,7 +61,8 @@ function moment(text: string, { y, m, d }: DateParts, rest: string | undefined):
     return {
       issue: `"${text}" has no time of day; add it, or join its column: \`columns: [DATE, TIME]\` in the mapping`,
     };
-  const [, hour, minute, second, afterH] = TIME.exec(rest) ?? COMPACT_TIME.exec(rest) ?? [];
+  const time = rest.replace(MIDNIGHT, '');
+  const [, hour, minute, second, afterH] = TIME.exec(time) ?? COMPACT_TIME.exec(time) ?? [];
   // Validation reports a time that cannot be read, and a day that does not exist.
   if (hour === undefined) return undefined;
   const year = y.length === 2 ? `20${y}` : y;
