@@ -90,6 +90,19 @@ export const PARTS = {
     },
     { name: 'records', message: 'Dotted path to the list in the answer (empty: the answer)', isAsked: isHttp },
   ],
+  /** Asked only if a value of the feed could mean two things. */
+  formats: [
+    {
+      name: 'dates',
+      message: 'Form of dates in the feed, if they could mean two days',
+      choices: ['dd/MM/yyyy', 'MM/dd/yyyy', 'dd/MM/yy', 'MM/dd/yy'],
+    },
+    {
+      name: 'decimal',
+      message: 'Decimal mark of numbers in the feed, if they could mean two values',
+      choices: ['comma', 'point'],
+    },
+  ],
 } as const satisfies Record<string, readonly Question[]>;
 
 const QUESTIONS: readonly Question[] = Object.values(PARTS).flat();
@@ -112,9 +125,11 @@ export const DEFAULTS: Answers = {
   url: '',
   authorization: '',
   records: '',
+  dates: '',
+  decimal: '',
 };
 
-const optionOf = (name: string): string => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+export const optionOf = (name: string): string => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 export function addQuestionOptions(command: Command): Command {
   for (const { name, message, choices, variable } of QUESTIONS) {

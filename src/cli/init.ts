@@ -7,6 +7,7 @@ import { type App, openApp } from '../app/app.ts';
 import { readDotenv, withVariables } from '../config/dotenv.ts';
 import { makeFolder, replaceFile } from '../core/atomic-file.ts';
 import { asRoadbookError, Fatal } from '../core/errors.ts';
+import type { CheckReport } from '../erp/check.ts';
 import { ifExists } from '../erp/files/gone.ts';
 import type { Mapping } from '../erp/rows/mapping.ts';
 import { type CommonOptions, defineCommand, print, say, usageError } from './command.ts';
@@ -21,6 +22,7 @@ import {
   DEFAULTS,
   type Interview,
   isStop,
+  optionOf,
   PARTS,
   queryText,
   unwrittenOf,
@@ -38,7 +40,7 @@ interface Setup {
   /** Required paths for which the feed has no column. */
   missing: readonly string[];
   /** What the feed gives with the mapping; absent if it was not read. */
-  feed?: { items: number; rejected: number; text: string } | undefined;
+  feed?: (CheckReport & { text: string }) | undefined;
 }
 
 export const define = (command: Command): Command =>
@@ -96,11 +98,20 @@ async function init(options: InitOptions): Promise<number> {
 const fileText = ({ answers, mapping }: Setup): string =>
   configText({ ...answers, query: queryText(answers) }, mapping);
 
-function correctionOf({ missing }: Setup): string {
-  const how = 'correct the mapping in the file, or repeat the command with --force and';
-  if (missing.length === 0) return `Not all plans can be read: ${how} --map PATH=COLUMN.`;
-  return `No column is read as ${missing.join(', ')}: ${how} --map ${missing.map((path) => `${path}=COLUMN`).join(' ')}.`;
+function correctionOf({ missing, feed }: Setup): string {
+  const what = missing.length === 0 ? 'Not all plans can be read' : `No column is read as ${missing.join(', ')}`;
+  const formats = unclearFormats(feed);
+  const map = missing.length === 0 && formats.length === 0 ? ['PATH=COLUMN'] : missing.map((path) => `${path}=COLUMN`);
+  const options = [
+    ...(map.length === 0 ? [] : ['--map', ...map]),
+    ...formats.map(({ name, choices }) => `${optionOf(name)} <${choices.join('|')}>`),
+  ].join(' ');
+  return `${what}: correct the feed in the file, or repeat the command with --force and ${options}.`;
 }
+
+/** The forms that a reason of the feed asks for, by the name of the setting. */
+const unclearFormats = (feed: Setup['feed']) =>
+  PARTS.formats.filter(({ name }) => feed?.issues.some(({ reason }) => reason.includes(`\`${name}`)));
 
 function sayNext({ config: file }: InitOptions, answers: Answers, { stored }: Interview, failed?: string): void {
   const [written, unwritten] = [Object.keys(variablesOf(answers)), unwrittenOf(answers, stored)];
@@ -160,10 +171,11 @@ async function interviewed(interview: Interview, options: InitOptions): Promise<
 
 /** The checks of doctor that try a part. The configuration is read in any case. */
 const CHECKS = { company: [], warehouse: ['warehouse'], service: ['login'] };
+type Part = keyof typeof CHECKS | 'feed';
 
 /** Why the part does not work; undefined if it works. Adds the mapping of the feed. */
 async function tryPart(
-  part: keyof typeof PARTS,
+  part: Part,
   interview: Interview,
   options: InitOptions,
   setup: Setup,
@@ -184,9 +196,17 @@ async function tryPart(
   }
 }
 
-const NEEDED = ['plan.external_code', 'plan.date_time_start', 'plan.date_time_end', 'point.name'];
+const NEEDED = ['plan.external_code', 'plan.date_time_start', 'plan.date_time_end', 'point.name', 'point.address'];
 
-async function tryFeed({ isAsking }: Interview, options: InitOptions, setup: Setup, isAgain: boolean) {
+/** A stop has its place by an address or by coordinates. */
+function isGiven(path: string, chosen: ReadonlyMap<string, readonly string[]>): boolean {
+  const has = (each: string): boolean => (chosen.get(each) ?? []).length > 0;
+  return has(path) || (path === 'point.address' && has('point.latitude') && has('point.longitude'));
+}
+
+async function tryFeed(interview: Interview, options: InitOptions, setup: Setup, isAgain: boolean) {
+  const { isAsking } = interview;
+  setup.answers = await askPart(PARTS.formats, setup.answers, { ...interview, isAsking: false }, isAgain);
   const { source, sample } = setup.answers;
   const given = options.map.map((rule) => /^([^=]*)=?(.*)$/s.exec(rule)?.slice(1) as [string, string]);
   const chosen = new Map<string, string[]>();
@@ -215,15 +235,21 @@ async function tryFeed({ isAsking }: Interview, options: InitOptions, setup: Set
   // Records in canonical form have no columns.
   if (isAsking && columns.size > 0)
     for (const path of NEEDED)
-      if (isAgain || !chosen.has(path))
+      if (isAgain || !isGiven(path, chosen))
         chosen.set(path, await askColumns(path, [...columns.keys()], chosen.get(path) ?? []));
-  if (columns.size > 0) setup.missing = NEEDED.filter((path) => (chosen.get(path) ?? []).length === 0);
+  if (columns.size > 0) setup.missing = NEEDED.filter((path) => !isGiven(path, chosen));
   setup.mapping = mappingOf(
     chosen,
     [...columns.values()].every(({ paths }) => paths.length > 0),
   );
   if (found === undefined) return undefined;
   setup.feed = tables.length === 0 ? found : await read();
+  const unclear = unclearFormats(setup.feed);
+  if (isAsking && unclear.length > 0) {
+    say(setup.feed.text);
+    setup.answers = await askPart(unclear, setup.answers, interview, true);
+    setup.feed = await read();
+  }
   if (isAsking) say(setup.feed.text);
   return setup.feed.rejected > 0 ? 'Not all plans can be read.' : undefined;
 }

@@ -38,6 +38,26 @@ it('writes a configuration that was tried, with a mapping from the sample, and r
   expect(JSON.parse(check.stdout)).toMatchObject({ items: 1, rejected: 0, issues: [] });
 });
 
+/** A date and a number that may mean two things, and a place in a column with a name of the ERP's own. */
+const UNCLEAR = `VIAGEM;SAIDA;RETORNO;CLIENTE;LOCAL_DESCARGA;NF;VALOR
+V1;03/04/2026 08:00;03/04/2026 18:00;Loja 1;"Rua Um, 1";NF-1;1.234
+`;
+const CLEAR = { items: 1, rejected: 0, issues: [] };
+
+it('names the options that an unclear sample needs, and reads it with them', async () => {
+  writeFileSync(join(place.dir, 'sample.csv'), UNCLEAR);
+  const { stderr } = await init('--sample', 'sample.csv');
+  expect(stderr).toContain(
+    '--map point.address=COLUMN --dates <dd/MM/yyyy|MM/dd/yyyy|dd/MM/yy|MM/dd/yy> --decimal <comma|point>.',
+  );
+  const given = ['--dates', 'dd/MM/yyyy', '--decimal', 'comma', '--map', 'point.address=LOCAL_DESCARGA'];
+  expect(await init('--force', '--sample', 'sample.csv', ...given)).toMatchObject({ code: 0 });
+  const check = await place.runHere(['erp', 'check', 'sample.csv', '--config', FILE, '--json']);
+  expect(JSON.parse(check.stdout)).toMatchObject(CLEAR);
+  const shown = await place.runHere(['erp', 'check', 'sample.csv', '--config', FILE, '--show', 'V1']);
+  expect(shown.stdout).toMatch(/2026-04-03T08:00:00-03:00.*"address": "Rua Um, 1".*"value": 1234\b/s);
+});
+
 it('keeps existing files and variables, and writes passwords only to a file of its owner', async () => {
   writeFileSync(join(place.dir, '.env'), 'OTHER=1');
   const first = await init('--warehouse', 'postgres://u:secret-1@127.0.0.1:9/x', '--source', 'none');
@@ -145,74 +165,104 @@ it('connects an ERP by HTTP, with a mapping from the names of its records', asyn
 
 const [ENTER, DOWN] = ['\r', '\u001b[B'];
 
-it.skipIf(!existsSync('/usr/bin/script'))(
-  'asks on a terminal, tries each answer, and lets a person correct it',
-  { timeout: 600_000 },
-  async () => {
-    const password = 'right-pass-word';
-    const credentials = { username: 'maria', parent_username: '11222333000181', password, realm: 'frota' };
-    const sandbox = await startSandbox({ credentials });
-    onTestFinished(() => sandbox.close());
-    const erp = await makeErp('sqlite3', join(place.dir, 'erp.db'));
-    const command = [process.execPath, ...PRODUCT_FLAGS, MAIN, 'init', '--config', FILE, '--client', 'sqlite3'].join(
-      ' ',
-    );
-    const terminal = spawn('/usr/bin/script', ['-qec', command, '/dev/null'], {
-      cwd: place.dir,
-      env: { PATH: process.env.PATH, TERM: 'xterm', COLUMNS: '200' },
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
-    onTestFinished(() => void terminal.kill('SIGKILL'));
-    const account = (typed: string) => [
+const test = it.skipIf(!existsSync('/usr/bin/script'));
+
+/** Answers the questions of init on a terminal; resolves to all that it showed. `onAnswer` gets what was shown before each. */
+async function answer(
+  args: readonly string[],
+  dialogue: readonly (readonly [question: string, typed: string])[],
+  onAnswer: (all: string) => void = () => undefined,
+): Promise<string> {
+  const command = [process.execPath, ...PRODUCT_FLAGS, MAIN, 'init', '--config', FILE, ...args].join(' ');
+  const terminal = spawn('/usr/bin/script', ['-qec', command, '/dev/null'], {
+    cwd: place.dir,
+    env: { PATH: process.env.PATH, TERM: 'xterm', COLUMNS: '200' },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  onTestFinished(() => void terminal.kill('SIGKILL'));
+  let shown = '';
+  let all = '';
+  const ended = new Promise((resolve) => terminal.once('close', resolve));
+  const left = [...dialogue];
+  terminal.stdout.setEncoding('utf8').on('data', (text: string) => {
+    shown += text;
+    all += text;
+    const [asked, typed] = left[0] ?? [];
+    if (asked === undefined || typed === undefined || !shown.includes(asked)) return;
+    left.shift();
+    shown = '';
+    onAnswer(all);
+    terminal.stdin.write(typed);
+  });
+  expect([await ended, left], all).toEqual([0, []]);
+  return all;
+}
+
+test('asks on a terminal, tries each answer, and lets a person correct it', { timeout: 600_000 }, async () => {
+  const password = 'right-pass-word';
+  const credentials = { username: 'maria', parent_username: '11222333000181', password, realm: 'frota' };
+  const sandbox = await startSandbox({ credentials });
+  onTestFinished(() => sandbox.close());
+  const erp = await makeErp('sqlite3', join(place.dir, 'erp.db'));
+  const account = (typed: string) =>
+    [
       ['User name at the service', `maria${ENTER}`],
       ['parent account', `11222333000181${ENTER}`],
       ['Realm', `frota${ENTER}`],
       ['Password', `${typed}${ENTER}`],
-    ];
-    const dialogue = [
+    ] as const;
+  const dialogue = [
+    ['Time zone', ENTER],
+    ['Warehouse', ENTER],
+    ['Address of the service', `${sandbox.url}${ENTER}`],
+    ...account('wrong-pass-word'),
+    ['Correct the answers', ENTER],
+    ['Address of the service', ENTER],
+    ['User name at the service', ENTER],
+    ['parent account', ENTER],
+    ['Realm', ENTER],
+    ['Password', `${password}${ENTER}`],
+    ['Where route plans come from', `${DOWN}${ENTER}`],
+    ["ERP's database", `erp.db${ENTER}`],
+    ['Query', `plans.sql${ENTER}`],
+    ['Correct the answers', ENTER],
+    ['Where route plans come from', ENTER],
+    ['Database of the ERP', ENTER],
+    ["ERP's database", ENTER],
+    ['Query', ENTER],
+    ['plan.external_code', ENTER],
+    ['plan.date_time_start', `dt_viagem, hr_saida${ENTER}`],
+    ['plan.date_time_end', `dt_viagem, hr_retorno${ENTER}`],
+    ['point.name', ENTER],
+    ['point.address', ENTER],
+  ] as const;
+  writeFileSync(join(place.dir, 'plans.sql'), 'select * from nowhere');
+  const all = await answer(['--client', 'sqlite3'], dialogue, (shown) => {
+    // In another window.
+    if (shown.includes('has no table nowhere')) writeFileSync(join(place.dir, 'plans.sql'), QUERY);
+  });
+  for (const secret of ['wrong-pass-word', password]) expect(all).not.toContain(secret);
+  expect(written('.env')).toContain(`ROADBOOK_PASSWORD='${password}'`);
+  expect(await pushed(erp)).toMatchObject([{ external_code: '7', state: 'confirmed' }]);
+  expect(sandbox.ledger().plans).toEqual({ 7: 1 });
+});
+
+test('asks on a terminal for the place of a stop, and for the form of unclear dates and numbers', async () => {
+  writeFileSync(join(place.dir, 'sample.csv'), UNCLEAR);
+  await answer(
+    ['--sample', 'sample.csv'],
+    [
       ['Time zone', ENTER],
       ['Warehouse', ENTER],
-      ['Address of the service', `${sandbox.url}${ENTER}`],
-      ...account('wrong-pass-word'),
-      ['Correct the answers', ENTER],
       ['Address of the service', ENTER],
-      ['User name at the service', ENTER],
-      ['parent account', ENTER],
-      ['Realm', ENTER],
-      ['Password', `${password}${ENTER}`],
-      ['Where route plans come from', `${DOWN}${ENTER}`],
-      ["ERP's database", `erp.db${ENTER}`],
-      ['Query', `plans.sql${ENTER}`],
-      ['Correct the answers', ENTER],
       ['Where route plans come from', ENTER],
-      ['Database of the ERP', ENTER],
-      ["ERP's database", ENTER],
-      ['Query', ENTER],
-      ['plan.external_code', ENTER],
-      ['plan.date_time_start', `dt_viagem, hr_saida${ENTER}`],
-      ['plan.date_time_end', `dt_viagem, hr_retorno${ENTER}`],
-      ['point.name', ENTER],
-    ] as const;
-    writeFileSync(join(place.dir, 'plans.sql'), 'select * from nowhere');
-    let shown = '';
-    let all = '';
-    const ended = new Promise((resolve) => terminal.once('close', resolve));
-    const left = [...dialogue];
-    terminal.stdout.setEncoding('utf8').on('data', (text: string) => {
-      shown += text;
-      all += text;
-      const [asked, typed] = left[0] ?? [];
-      if (asked === undefined || typed === undefined || !shown.includes(asked)) return;
-      left.shift();
-      shown = '';
-      // In another window.
-      if (all.includes('has no table nowhere')) writeFileSync(join(place.dir, 'plans.sql'), QUERY);
-      terminal.stdin.write(typed);
-    });
-    expect([await ended, left], all).toEqual([0, []]);
-    for (const secret of ['wrong-pass-word', password]) expect(all).not.toContain(secret);
-    expect(written('.env')).toContain(`ROADBOOK_PASSWORD='${password}'`);
-    expect(await pushed(erp)).toMatchObject([{ external_code: '7', state: 'confirmed' }]);
-    expect(sandbox.ledger().plans).toEqual({ 7: 1 });
-  },
-);
+      ['Folder', ENTER],
+      ['point.address', `LOCAL_DESCARGA${ENTER}`],
+      ['Form of dates', ENTER],
+      ['Decimal mark', ENTER],
+    ],
+  );
+  const check = await place.runHere(['erp', 'check', 'sample.csv', '--config', FILE, '--json']);
+  expect(JSON.parse(check.stdout)).toMatchObject(CLEAR);
+  expect(written(FILE)).toMatch(/^ {4}dates: dd\/MM\/yyyy$.*^ {4}decimal: comma$/ms);
+});

@@ -25,6 +25,10 @@ export interface Answers {
   url: string;
   authorization: string;
   records: string;
+  /** Form of dates that could mean two days. */
+  dates: string;
+  /** Decimal mark of numbers that could mean two values. */
+  decimal: string;
 }
 
 /** Quotes a text that YAML would read as something else, and escapes what would be a reference. */
@@ -66,16 +70,16 @@ const warehouseText = ({ warehouse }: Answers): string =>
     ? '  engine: postgres\n  url: ${ROADBOOK_WAREHOUSE_URL}\n  schema: fleet'
     : `  engine: sqlite\n  file: ${scalar(warehouse)}`;
 
-const FORMATS = `
-    # dates: dd/MM/yyyy   # if a date could mean two days
-    # decimal: comma   # if a number could mean two values`;
+const formatsText = ({ dates, decimal }: Answers): string => `
+    ${dates === '' ? '# dates: dd/MM/yyyy   # if a date could mean two days' : `dates: ${scalar(dates)}`}
+    ${decimal === '' ? '# decimal: comma   # if a number could mean two values' : `decimal: ${decimal}`}`;
 
 function feedText(answers: Answers): string {
   switch (answers.source) {
     case 'files':
       return `  route_plans:
     source: files
-    folder: ${scalar(answers.folder)}${FORMATS}`;
+    folder: ${scalar(answers.folder)}${formatsText(answers)}`;
     case 'sql':
       return `  route_plans:
     source: sql
@@ -87,7 +91,7 @@ function feedText(answers: Answers): string {
     #     where r.external_code = the code of the plan, as text, and r.state not in ('rejected', 'unknown'))
 ${indented(literal({ query: answers.query }), 4)}
     # Both write to tables of Roadbook's own, see roadbook-tables.sql. Remove them if the ERP need not know.
-${indented(literal(statementsFor(answers.client)), 4)}${FORMATS}`;
+${indented(literal(statementsFor(answers.client)), 4)}${formatsText(answers)}`;
     case 'http':
       return `  route_plans:
     source: http
@@ -95,7 +99,7 @@ ${indented(literal(statementsFor(answers.client)), 4)}${FORMATS}`;
     headers: { authorization: "\${ERP_AUTHORIZATION:-}" }
     records: ${scalar(answers.records)}   # dotted path to the list in the answer; empty if the answer is the list
     # acknowledge_url: https://…   # gets the state of each plan
-    # return_url: https://…   # gets the outcomes of stops${FORMATS}`;
+    # return_url: https://…   # gets the outcomes of stops${formatsText(answers)}`;
     default:
       return '  {}';
   }
