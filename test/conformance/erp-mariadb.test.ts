@@ -64,13 +64,16 @@ describe.skipIf(!hasMariadb)('sql on MariaDB', () => {
 
   const states = (): Promise<(string | null)[]> => erp('orders').orderBy('number').pluck('state');
 
-  async function failuresOf(work: Promise<unknown>): Promise<[number, string][]> {
+  const failuresOf = async (work: Promise<unknown>): Promise<[number, string][]> =>
+    [...(await failures(work))].map(([i, { code }]) => [i, code]);
+
+  async function failures(work: Promise<unknown>): Promise<NotifiedInPart['failures']> {
     const thrown = await work.then(
       () => undefined,
       (error: unknown) => error,
     );
     expect(thrown).toBeInstanceOf(NotifiedInPart);
-    return [...(thrown as NotifiedInPart).failures].map(([i, { code }]) => [i, code]);
+    return (thrown as NotifiedInPart).failures;
   }
 
   async function running(text: string): Promise<{ id: number }[]> {
@@ -203,6 +206,23 @@ describe.skipIf(!hasMariadb)('sql on MariaDB', () => {
     await lock.rollback();
     await feed.acknowledge(all);
     expect(await states()).toEqual(['confirmed', 'confirmed', 'confirmed']);
+  });
+
+  test('waits less long for the lock of a row or table than for a statement', async () => {
+    await erp.raw('create table stops (number bigint primary key, state varchar(20)) engine = innodb');
+    const [row, table] = await Promise.all([erp.transaction(), erp.transaction()]);
+    await row.raw('select * from orders where number = 1 for update');
+    await table.raw('lock tables stops write');
+    // Less than the 50 s that the server itself would wait.
+    const feed = open({ acknowledge: ACKNOWLEDGE, return: 'update stops set state = :status', timeoutMs: 40_000 });
+    const both = [feed.acknowledge([outcome('1')]), feed.returnExecutions([STOP])].map(failures);
+    const found = await Promise.all(both);
+    await table.raw('unlock tables');
+    await Promise.all([row.rollback(), table.rollback()]);
+    expect(found.map((failed) => failed.get(0)?.message)).toEqual([
+      expect.stringContaining('(acknowledge, ER_LOCK_WAIT_TIMEOUT)'),
+      expect.stringContaining('(return, ER_LOCK_WAIT_TIMEOUT)'),
+    ]);
   });
 
   test('gives up the rest where the whole table is locked', async () => {
