@@ -42,14 +42,14 @@ export default defineConfig({
           expect: polling,
         },
       },
-      // `npm run prove -- --quick`: samples of the long proofs, and the tests that take longer than ten seconds.
+      // `npm run prove -- --quick`: samples of the long proofs, and the tests that take longer than ten seconds. None is
+      // repeated: a plan that is sent twice in one of two runs must fail.
       {
         extends: true,
         test: {
           name: 'prove-quick',
           include: ['test/{prove-quick,long}/*.test.ts'],
           globalSetup,
-          retry: 1,
           expect: polling,
         },
       },
