@@ -110,14 +110,17 @@ describe('a value of a driver', () => {
     expect(wallClock(null)).toBeNull();
   });
 
+  const INSTANTS = ['2026-01-15', '2026-07-15'].map((day) => Date.parse(day) / 1_000);
   it.each([
-    [{ name: '+05:00', system: 'UTC', minutes: '300' }, '+05:00'],
-    [{ name: 'SYSTEM', system: 'UTC', minutes: '0' }, 'UTC'],
-    [{ name: 'Europe/Berlin', system: 'UTC', minutes: '60' }, 'Europe/Berlin'],
-    [{ name: 'SYSTEM', system: '-03', minutes: '-180' }, 'America/Sao_Paulo'],
-    [{ name: 'SYSTEM', system: 'CET', minutes: '60' }, undefined],
-  ])('of MySQL, a TIMESTAMP, is read in the zone of the session: %o', (session, zone) => {
-    expect(sessionZone(session, 'America/Sao_Paulo')).toBe(zone);
+    [{ name: '+05:00', system: 'UTC', offsets: '300 300' }, 'America/Sao_Paulo', '+05:00'],
+    [{ name: 'SYSTEM', system: 'UTC', offsets: '0 0' }, 'America/Sao_Paulo', 'UTC'],
+    [{ name: 'Europe/Berlin', system: 'UTC', offsets: '60 120' }, 'America/Sao_Paulo', 'Europe/Berlin'],
+    [{ name: 'SYSTEM', system: '-03', offsets: '-180 -180' }, 'America/Sao_Paulo', 'America/Sao_Paulo'],
+    [{ name: 'SYSTEM', system: 'EST', offsets: '-300 -240' }, 'America/New_York', 'America/New_York'],
+    [{ name: 'SYSTEM', system: '-05', offsets: '-300 -300' }, 'America/New_York', undefined],
+    [{ name: 'SYSTEM', system: 'CET', offsets: '60 120' }, 'America/Sao_Paulo', undefined],
+  ])('of MySQL, a TIMESTAMP, is read in the zone of the session: %o, %s', (session, configured, zone) => {
+    expect(sessionZone(session, configured, INSTANTS)).toBe(zone);
   });
 
   it.each([

@@ -17,8 +17,16 @@ interface Field {
 }
 type Cell = string | number | Buffer | null;
 
-const SESSION_ZONE = `select @@session.time_zone as name, @@system_time_zone as system,
-  timestampdiff(minute, utc_timestamp(), now()) as minutes`;
+const WEEK_S = 604_800;
+/** Instants of the last and the next year, in seconds: on both sides of every change of the clocks. */
+const comparedInstants = (nowMs: number): number[] =>
+  Array.from({ length: 105 }, (_, i) => Math.floor(nowMs / 1_000) + (i - 52) * WEEK_S);
+
+/** With the offset of the session from UTC, in minutes, at each of the instants. */
+const sessionZoneQuery = (instants: readonly number[]): string => {
+  const offsets = instants.map((at) => `timestampdiff(minute, '1970-01-01', from_unixtime(${at})) - ${at} div 60`);
+  return `select @@session.time_zone as name, @@system_time_zone as system, concat_ws(' ', ${offsets.join(', ')}) as offsets`;
+};
 
 const DATABASE_COLLATION = 'select @@character_set_database as charset, @@collation_database as collation';
 
@@ -30,8 +38,8 @@ const REPEATED =
 interface SessionZone {
   name: string;
   system: string;
-  /** Offset from UTC at present; the driver returns large integers as text. */
-  minutes: string;
+  /** Minutes from UTC at each of the instants, with spaces between. */
+  offsets: string;
 }
 
 export const mysql: SqlClient = {
@@ -51,14 +59,16 @@ export const mysql: SqlClient = {
     if (charset === 'utf8mb4') await session.query(`set names utf8mb4 collate ${collation}`);
   },
   async query(connection, statement, zone): Promise<SqlResult> {
-    const [[session]] = await connection.promise().query(SESSION_ZONE);
+    const instants = comparedInstants(Date.now());
+    const [[session]] = await connection.promise().query(sessionZoneQuery(instants));
+    const shownIn = sessionZone(session, zone, instants);
     const rows = connection.query({ sql: statement, rowsAsArray: true }).stream();
     const fields = await new Promise<Field[]>((resolve, reject) => {
       // A statement that is no query has no columns.
       rows.once('fields', (found?: Field[]) => resolve(found ?? []));
       rows.once('error', reject);
     });
-    const readers = fields.map(({ columnType }) => readerOf(columnType, sessionZone(session, zone)));
+    const readers = fields.map(({ columnType }) => readerOf(columnType, shownIn));
     async function* batches() {
       // After the rows of a procedure comes its own result, which is no row.
       for await (const batch of batchesOf<Cell[]>(rows))
@@ -93,14 +103,25 @@ async function endStatement(threadId: number, localPort: number, knex: Knex.Clie
   }
 }
 
-/** The IANA zone or offset of the session; undefined if the server has only an abbreviation of another zone. */
-export function sessionZone({ name, system, minutes }: SessionZone, configured: string): string | undefined {
+/**
+ * The IANA zone or offset of the session; undefined if the server has only an abbreviation, such as `-03` or `CET`, of a zone
+ * whose clocks are not those of the configured one at each of the instants.
+ */
+export function sessionZone(
+  { name, system, offsets }: SessionZone,
+  configured: string,
+  instants: readonly number[],
+): string | undefined {
   const zone = name === 'SYSTEM' ? system : name;
   if (zone === 'UTC' || /^[+-]\d\d:\d\d$/.test(zone) || zone.includes('/')) return zone;
-  // The machine of the server is set to a zone that it names as in `-03` or `CET`.
-  const offset = Temporal.Now.zonedDateTimeISO(configured).offsetNanoseconds / 60e9;
-  return offset === Number(minutes) ? configured : undefined;
+  return offsets === offsetsOf(configured, instants) ? configured : undefined;
 }
+
+/** In the form of the server. */
+const offsetsOf = (zone: string, instants: readonly number[]): string =>
+  instants
+    .map((at) => Temporal.Instant.fromEpochMilliseconds(at * 1_000).toZonedDateTimeISO(zone).offsetNanoseconds / 60e9)
+    .join(' ');
 
 function readerOf(type: number, zone: string | undefined): ((cell: Cell) => unknown) | undefined {
   if (type === BIT) return (cell) => (Buffer.isBuffer(cell) ? Number(BigInt(`0x${cell.toString('hex')}`)) : cell);
