@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import knex from 'knex';
-import { afterAll, afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { hasMariadb, sharedMariadb } from '../support/mariadb.ts';
 import { startPostgres, stopPostgres } from '../support/postgres.ts';
@@ -108,25 +108,26 @@ async function pushed({ erp, run }: Awaited<ReturnType<typeof makeErp>>): Promis
   return erp('roadbook_outcome');
 }
 
-it.each([
+describe.each([
   ['pg', true, async () => (await startPostgres()).newDatabase()],
   ['mysql2', hasMariadb, async () => (await sharedMariadb()).newDatabase()],
-] as const)('connects an ERP on %s by options, with statements that work', async (client, isHere, newDatabase) => {
-  if (!isHere) return;
-  const connection = await newDatabase();
-  const erp = await makeErp(client, connection);
-  writeFileSync(join(place.dir, 'plans.sql'), QUERY);
-  const feed = ['--source', 'sql', '--client', client, '--connection', connection, '--query', 'plans.sql'];
-  const map = ['plan.date_time_start=dt_viagem, hr_saida', 'plan.date_time_end=dt_viagem,hr_retorno'];
-  const { code, stdout } = await init(...feed, '--map', ...map, '--json');
-  expect([code, JSON.parse(stdout)]).toMatchObject([0, { items: 1, rejected: 0, variables: ['ERP_DATABASE_URL'] }]);
-  expect(JSON.parse(stdout).checks).toContainEqual({
-    check: 'erp',
-    state: 'warn',
-    found: expect.stringMatching(/has no table .*roadbook_outcome \(acknowledge/),
-    hint: expect.stringContaining('roadbook-tables.sql'),
+] as const)('an ERP on %s', (client, isHere, newDatabase) => {
+  it.skipIf(!isHere)('is connected by options, with statements that work', async () => {
+    const connection = await newDatabase();
+    const erp = await makeErp(client, connection);
+    writeFileSync(join(place.dir, 'plans.sql'), QUERY);
+    const feed = ['--source', 'sql', '--client', client, '--connection', connection, '--query', 'plans.sql'];
+    const map = ['plan.date_time_start=dt_viagem, hr_saida', 'plan.date_time_end=dt_viagem,hr_retorno'];
+    const { code, stdout } = await init(...feed, '--map', ...map, '--json');
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { items: 1, rejected: 0, variables: ['ERP_DATABASE_URL'] }]);
+    expect(JSON.parse(stdout).checks).toContainEqual({
+      check: 'erp',
+      state: 'warn',
+      found: expect.stringMatching(/has no table .*roadbook_outcome \(acknowledge/),
+      hint: expect.stringContaining('roadbook-tables.sql'),
+    });
+    expect(await pushed(erp)).toMatchObject([{ external_code: '7', state: 'confirmed', message: null }]);
   });
-  expect(await pushed(erp)).toMatchObject([{ external_code: '7', state: 'confirmed', message: null }]);
 });
 
 it('says which column is missing, what to do then, and that .env does not have the address', async () => {
