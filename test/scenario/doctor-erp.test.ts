@@ -1,5 +1,7 @@
 // roadbook doctor checks each ERP feed and reports the result.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -66,5 +68,26 @@ describe('doctor', () => {
     );
     expect(code).toBe(1);
     expect(found).toMatchObject([{ state: 'fail', code: 'erp_driver_missing', hint: expect.any(String) }]);
+  });
+
+  it('reports an answer by HTTP whose records have none of the mapped columns, as the run and erp check do', async () => {
+    const server = createServer((_request, response) => response.end('[{ "TRIP": 1 }, { "TRIP": 2 }]'));
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const mapping =
+      '{ plan.external_code: VIAGEM, plan.date_time_start: SAIDA, plan.date_time_end: FIM, point.name: LOJA }';
+    const { place, code, found } = await doctor(
+      `erp: { route_plans: { source: http, url: "${url}", mapping: ${mapping} } }\n`,
+    );
+    const reason = 'has none of the mapped columns (VIAGEM, SAIDA, FIM, LOJA); its names are TRIP';
+    expect([code, found]).toMatchObject([
+      1,
+      [{ state: 'fail', code: 'erp_rows_unreadable', found: expect.stringContaining(reason) }],
+    ]);
+    const check = JSON.parse((await place.runHere(['erp', 'check', '--json'])).stdout);
+    expect(check).toMatchObject({ items: 0, rejected: 2, issues: [{ reason }, { reason }] });
+    const run = await place.runHere(['run', 'push-route-plans', '--json']);
+    expect(JSON.parse(run.stdout)).toMatchObject({ status: 'partial', sent: 0, error: { code: 'feed_unreadable' } });
   });
 });
