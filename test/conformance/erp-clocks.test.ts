@@ -6,6 +6,7 @@ import type { FeedSettings } from '../../src/erp/sources.ts';
 import { type ReadTimes, readTimesIn, type ZonedFeed } from '../support/clock-reader.ts';
 import { hasMariadb, sharedMariadb } from '../support/mariadb.ts';
 import { startPostgres, stopPostgres } from '../support/postgres.ts';
+import { makePushPlace } from '../support/push-place.ts';
 
 const PROCESS_ZONES = ['UTC', 'America/Sao_Paulo', 'Europe/Berlin', 'Pacific/Auckland', 'America/St_Johns'];
 
@@ -45,17 +46,24 @@ interface Dialect {
 
 async function feedsOf({ client, connection, local, instant, fromEpoch, quote }: Dialect): Promise<ZonedFeed[]> {
   const database = knex({ client, connection });
-  await database.raw(`create table trip (code varchar(60), zone varchar(40), starts ${local}, ends ${instant})`);
+  await database.raw(`create table trip (code varchar(60), zone varchar(40), starts ${local}, ends ${instant},
+    day date, clock varchar(8))`);
   const rows = SAMPLES.map(
-    ({ code, zone, wall, epoch }) => `('${code}', '${zone}', '${wall}', ${fromEpoch}(${epoch}))`,
+    ({ code, zone, wall, epoch }) =>
+      `('${code}', '${zone}', '${wall}', ${fromEpoch}(${epoch}), '${wall.slice(0, 10)}', '${wall.slice(11)}')`,
   );
   await database.raw(`insert into trip values ${rows.join(', ')}`);
   await database.destroy();
-  return Object.keys(CHANGES).map((zone) => {
-    const query = `select code as ${quote}plan.external_code${quote}, starts as ${quote}plan.date_time_start${quote},
-      ends as ${quote}plan.date_time_end${quote}, 'A' as ${quote}point.name${quote} from trip where zone = '${zone}'`;
-    return { zone, feed: { source: 'sql', client, connection, query, mapping: {} } as FeedSettings };
-  });
+  return Object.keys(CHANGES).flatMap((zone) =>
+    // A date-time, and a date with its time in another column.
+    ['starts', { columns: ['day', 'clock'] }].map((start) => {
+      const query = `select code as ${quote}plan.external_code${quote}, starts, day, clock,
+        ends as ${quote}plan.date_time_end${quote}, 'A' as ${quote}point.name${quote},
+        'Rua Um, 1' as ${quote}point.address${quote} from trip where zone = '${zone}' order by code`;
+      const mapping = { 'plan.date_time_start': start };
+      return { zone, feed: { source: 'sql', client, connection, query, mapping } as FeedSettings };
+    }),
+  );
 }
 
 function expectTimes(read: ReadTimes, feeds: readonly ZonedFeed[]): void {
@@ -71,7 +79,7 @@ function expectTimes(read: ReadTimes, feeds: readonly ZonedFeed[]): void {
 
 afterAll(stopPostgres);
 
-test('times of the databases arrive as they are, in five zones of the process', async () => {
+async function allDialects(): Promise<Dialect[]> {
   const dialects: Dialect[] = [
     {
       client: 'pg',
@@ -91,7 +99,33 @@ test('times of the databases arrive as they are, in five zones of the process', 
       fromEpoch: 'from_unixtime',
       quote: '`',
     });
-  const feeds = (await Promise.all(dialects.map(feedsOf))).flat();
+  return dialects;
+}
+
+test('times of the databases are read as they are, in five zones of the process', async () => {
+  const feeds = (await Promise.all((await allDialects()).map(feedsOf))).flat();
   const read = await Promise.all(PROCESS_ZONES.map((zone) => readTimesIn(zone, feeds)));
   for (const times of read) expectTimes(times, feeds);
+});
+
+test('the service gets the instants that the databases mean', async () => {
+  const zone = 'America/Sao_Paulo';
+  const samples = SAMPLES.filter((sample) => sample.zone === zone).slice(0, 12);
+  const codes = samples.map(({ code }) => `'${code}'`).join(', ');
+  const expected = samples.map(({ code, epoch }) => [code, epoch * 1_000, epoch * 1_000]);
+  for (const feeds of await Promise.all((await allDialects()).map(feedsOf)))
+    for (const { feed } of feeds.filter((each) => each.zone === zone)) {
+      const { query } = feed as { query: string };
+      const few = { ...feed, query: query.replace('order by', `and code in (${codes}) order by`) } as FeedSettings;
+      const place = await makePushPlace({ feeds: { route_plans: few } });
+      expect(await place.run('push-route-plans')).toMatchObject({ status: 'ok', sent: samples.length });
+      const answer = await fetch(`${place.sandbox.url}/_sandbox/truth/route_plans?from=2026-03-01&to=2026-04-30`);
+      const plans = (await answer.json()) as Record<'external_code' | 'date_time_start' | 'date_time_end', string>[];
+      const received = plans.map((plan) => [
+        plan.external_code,
+        Date.parse(plan.date_time_start),
+        Date.parse(plan.date_time_end),
+      ]);
+      expect(received.sort()).toEqual(expected.sort());
+    }
 });
