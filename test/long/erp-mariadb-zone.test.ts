@@ -38,7 +38,7 @@ test.skipIf(!hasMariadb)('a TIMESTAMP in the hour that the clocks of the server 
   expect(read).toEqual([expect.stringContaining('clocks of the database repeat')]);
 });
 
-// At present, in November, both are five hours behind UTC; in summer they are not.
+// In winter both are five hours behind UTC, in summer only one of them is.
 test.skipIf(!hasMariadb)('a TIMESTAMP of a server whose zone is the configured one for half of the year', async () => {
   const read = await readStart('America/Bogota', '2026-07-15T11:00:00Z', 'America/New_York');
   expect(read).toEqual([expect.stringContaining('zone of the database session is not known')]);
