@@ -62,6 +62,8 @@ export function describeRun(summary: RunSummary): string {
     lines.push(`  ${summary.error.message}`);
     if (summary.error.hint !== null) lines.push(`  Try: ${summary.error.hint}`);
   }
-  if (quarantined > 0) lines.push('  List the quarantined records: npx roadbook quarantine list');
+  // A verification says itself whether the quarantine has them.
+  if (quarantined > 0 && summary.job !== 'verify-warehouse')
+    lines.push('  List the quarantined records: npx roadbook quarantine list');
   return lines.join('\n');
 }

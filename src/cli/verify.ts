@@ -60,6 +60,7 @@ export const define = (command: Command): Command =>
               ...sentences(found, {
                 repair,
                 isComplete: summary.status === 'ok',
+                invalid: summary.quarantined,
                 maxCalls: settings.options.max_calls,
               }),
             ].join('\n'),
@@ -114,11 +115,16 @@ const HEAD = [
   'columns',
 ];
 
+interface Reported {
+  repair: boolean;
+  isComplete: boolean;
+  /** Records that do not fit their table. */
+  invalid: number;
+  maxCalls: unknown;
+}
+
 /** The next sample is another one, so the hint asks for all days of the tables that drift. */
-function sentences(
-  found: readonly VerifiedDay[],
-  { repair, isComplete, maxCalls }: { repair: boolean; isComplete: boolean; maxCalls: unknown },
-): string[] {
+function sentences(found: readonly VerifiedDay[], { repair, isComplete, invalid, maxCalls }: Reported): string[] {
   const isWrong = ({ compared, equal }: VerifiedDay): boolean => compared > equal;
   const final = found.filter(({ state }) => state === 'final');
   const drift = sumOf(final);
@@ -136,6 +142,14 @@ function sentences(
       ? [
           `Late: ${late.wrong} rows of days or lists that are still read again differ. ` +
             (repair ? repaired : 'The next runs bring them.'),
+        ]
+      : []),
+    ...(invalid > 0
+      ? [
+          `Not compared: ${invalid} records of the service do not fit their table. ` +
+            (repair
+              ? 'They are in the quarantine: npx roadbook quarantine list'
+              : '--repair stores them in the quarantine.'),
         ]
       : []),
   ];

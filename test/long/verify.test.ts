@@ -3,12 +3,13 @@
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { factMemory } from '../../src/warehouse/control/learned-facts.ts';
-import { tableDrift, type VerifiedDay, verifiedBy } from '../../src/warehouse/control/verification.ts';
+import { tableDrift, type VerifiedDay } from '../../src/warehouse/control/verification.ts';
 import { drive } from '../scenario/fleet-setup.ts';
 import { engineCases } from '../support/engines.ts';
 import { leaseManagerOn } from '../support/lease-manager.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
+import { verify, wrong } from '../support/verified.ts';
 
 afterAll(stopPostgres);
 
@@ -23,23 +24,6 @@ const PULLS = [
   'checklists',
   'route-plans',
 ];
-
-const requests = (rig: Rig): number =>
-  Object.values(rig.sandbox.ledger().requests).reduce((sum, each) => sum + each, 0);
-
-async function verify(rig: Rig, options: Record<string, unknown> = {}) {
-  // Run ids sort by time.
-  await rig.clock.advance(1_000);
-  const before = requests(rig);
-  const everything = { sample: 10_000, max_calls: 100_000, repair: false, days: '5d', probe: false };
-  const run = await drive(rig.clock, rig.run('verify-warehouse', { ...everything, ...options }));
-  return { run, rows: await verifiedBy(rig.engine, run.run_id), requests: requests(rig) - before };
-}
-
-const wrong = (rows: readonly VerifiedDay[]) =>
-  rows
-    .filter(({ compared, equal }) => compared !== equal)
-    .map(({ run_id, verified_at, compared, equal, ...row }) => row);
 
 /** The first row of the table that `where` finds. */
 const firstRow = (rig: Rig, table: string, where: string): Promise<Record<string, unknown>> =>

@@ -1,7 +1,8 @@
 // The command line as a user meets it: help, mistakes, exit codes, and JSON output.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { makeWorkplace, type Workplace } from '../support/workplace.ts';
 
 let place: Workplace;
@@ -186,6 +187,24 @@ describe('the command line', () => {
     const cut = await place.runHere([...verify, '--repair']);
     expect(cut.stdout).toContain('Repaired only in part: the run did not compare everything.');
     expect(cut.stdout).not.toContain('Repaired.');
+  });
+
+  it('says how many records a verification could not compare, and where they are: 5', async () => {
+    const sandbox = await startSandbox({ vehicles: 1, churn: false });
+    onTestFinished(() => sandbox.close());
+    writeFileSync(join(place.dir, 'config/roadbook.yaml'), `service: { base_url: "${sandbox.url}" }\n`);
+    expect((await place.runHere(['run', 'pull-vehicles'])).code).toBe(0);
+    const body = JSON.stringify({ call: 'vehicles', records: [{ id: 7, year: 'last' }] });
+    await fetch(`${sandbox.url}/_sandbox/records`, { method: 'POST', body });
+    const found = await place.runHere(['verify', '--table', 'vehicle']);
+    expect(found.code).toBe(5);
+    expect(found.stdout).toContain(
+      'Not compared: 1 records of the service do not fit their table. --repair stores them in the quarantine.',
+    );
+    expect(found.stdout).not.toContain('npx roadbook quarantine list');
+    const repaired = await place.runHere(['verify', '--table', 'vehicle', '--repair']);
+    expect(repaired.code).toBe(5);
+    expect(repaired.stdout).toContain('They are in the quarantine: npx roadbook quarantine list');
   });
 
   it('says when the quarantine has more than it lists, and when the start of an id is that of several', async () => {

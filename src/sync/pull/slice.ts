@@ -93,16 +93,18 @@ async function commit(result: SliceResult, batches: readonly Batch[], loading: L
   context.dependencies.onSlice?.();
 }
 
-/** Compares the slice with the warehouse, and commits it if it differs and is to be repaired. */
+/** Compares the slice with the warehouse. To repair, it is committed if it differs or has a record that does not fit. */
 async function compareSlice(result: SliceResult, batches: readonly Batch[], loading: Loading): Promise<Comparison[]> {
   const { counts, comparing, dependencies } = loading.context;
   const found = await compareBatches(dependencies.engine, batches, storing(result, batches, loading));
   const differs = found.some((each) => each.differing + each.missingHere + each.missingThere > 0);
-  if (differs && comparing?.repair === true) await commit(result, batches, loading);
+  const invalid = batches.reduce((sum, batch) => sum + batch.invalid.length, 0);
+  if ((differs || invalid > 0) && comparing?.repair === true) await commit(result, batches, loading);
   else {
     const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
-    counts.records += rows;
+    counts.records += rows + invalid;
     counts.unchanged += rows;
+    counts.quarantined += invalid;
   }
   return found;
 }
