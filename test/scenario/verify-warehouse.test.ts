@@ -1,5 +1,8 @@
-// What a verification finds beside rows that differ, on every engine: records that do not fit their table.
+// What a verification finds, on every engine: records that do not fit their table, and differences that later runs bring.
 import { describe, expect, it } from 'vitest';
+import { loadJobs, tableJobs } from '../../src/app/app.ts';
+import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
+import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { engineCases } from '../support/engines.ts';
 import { verify, wrong } from '../support/verified.ts';
 import { addRecords, expectBalance, openRig, removeRecords } from './pull-setup.ts';
@@ -24,5 +27,33 @@ describe.each(engineCases)('a verification on $name', ({ name: engine }) => {
     expect(repaired.run).toMatchObject({ status: 'partial', quarantined: 1 });
     expectBalance(repaired.run);
     expect(await kept()).toEqual([{ table_name: 'vehicle', record_key: '7' }]);
+  });
+
+  it('calls a difference late on the day of a plan or an itinerary that is still read by id', async () => {
+    const [now, monday, friday] = ['2026-03-27T15:00:00.000Z', '2026-03-23', '2026-03-20'];
+    const rig = await openRig(now, { vehicles: 12, churn: false }, { engine });
+    const jobs = (await loadJobs()).map((job) => [job.name, { options: job.options.parse({}) }]);
+    await fillTableJobs(rig.engine, tableJobs(await loadJobs(), { jobs: Object.fromEntries(jobs) }));
+    await fillLocalTime(rig.engine, rig.dependencies.timezone, rig.clock.now());
+    for (const job of ['pull-itineraries', 'pull-route-plans'])
+      expect((await rig.run(job, { since: '12d' })).status).toBe('ok');
+    const planOf = (day: string) => rig.engine.read((sql) => sql('route_plan').where({ _day: day }).first('id'));
+    const damage = (table: string, id: unknown, values: object) =>
+      rig.engine.write(({ sql }) => sql(table).where({ id }).update(values));
+    // The warehouse has seen this plan under way; the service has finished it since.
+    await damage('route_plan', (await planOf(monday)).id, { status: 'S' });
+    await damage('route_plan', (await planOf(friday)).id, { source: 'forged' });
+    // The itineraries of the week end tonight. Each is compared with the day on which it began, and with no other.
+    const [week] = await rig.rows(
+      `select id from itinerary where date_time_start between '${monday}' and '2026-03-24'`,
+    );
+    await damage('itinerary', week?.id, { description: 'forged' });
+
+    const { rows } = await verify(rig, { tables: ['route_plan', 'itinerary'], days: '8d' });
+    expect(wrong(rows)).toMatchObject([
+      { table_name: 'itinerary', day: monday, state: 'provisional', differing: 1 },
+      { table_name: 'route_plan', day: friday, state: 'final', differing: 1 },
+      { table_name: 'route_plan', day: monday, state: 'provisional', differing_columns: '{"status":1}' },
+    ]);
   });
 });

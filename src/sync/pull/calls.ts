@@ -44,6 +44,7 @@ export function createSource(slice: Slice, context: RunContext, reading: Reading
     warehouse: dependencies.engine,
     recall: (name) => factMemory<never>(dependencies.engine, name).read(),
     remember: (name, fact) => factMemory<typeof fact>(dependencies.engine, name).write(fact, dependencies.clock.now()),
+    isCompared: context.comparing !== undefined,
     urlBytes: dependencies.fleet.urlBytes,
     images: dependencies.images,
     log: context.log,

@@ -59,6 +59,8 @@ export interface Source extends PullContext {
   remember<Fact>(name: string, fact: Fact): Promise<void>;
   /** Registers work to do once the slice is committed or has failed. */
   atEnd(work: () => void): void;
+  /** The slice is compared with the warehouse: only its own rows count, and a stored row that is not read is missing. */
+  isCompared: boolean;
   /** When the reading started; data that reaches the service later is not covered. */
   readAt: string;
   /** Folder for picture files. */

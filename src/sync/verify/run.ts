@@ -9,6 +9,7 @@ import { rereadMs } from '../../core/reach-limits.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { coverageOf, EVER, UNTIL_READ } from '../../warehouse/control/coverage.ts';
 import { storeVerified, type VerifiedDay } from '../../warehouse/control/verification.ts';
+import { openRecords } from '../../warehouse/queries/day-status.ts';
 import type { Comparison, NamedJob, Preview, PreviewContext, RunContext, RunOutcome } from '../job.ts';
 import { MOST_PROBE_CALLS, probeService } from '../probe/probe.ts';
 import { callContext } from '../pull/calls.ts';
@@ -17,7 +18,7 @@ import { TOO_MANY } from '../pull/plan/slice-scale.ts';
 import { intervalOf, spanOf } from '../pull/plan/windows.ts';
 import { stoppedEarly } from '../run.ts';
 import type { Slice } from '../slice.ts';
-import { type Coverage, isFinal, isInReach, shuffled } from './sample.ts';
+import { isFinal, isInReach, type Known, shuffled } from './sample.ts';
 
 export interface VerifyOptions {
   /** Slices to compare. */
@@ -41,12 +42,9 @@ const STOPPED = 'What was compared is stored; the next run compares another samp
 const NO_COVERAGE_PERIOD = { beginAt: EVER, endAt: UNTIL_READ, resumable: false };
 
 /** A pull whose slices are compared. */
-interface Verified {
+interface Verified extends Known {
   job: NamedJob;
   options: Record<string, unknown>;
-  coverage: Coverage;
-  /** How far behind its coverage a run reads again, ms. */
-  lookbackMs: number;
 }
 
 /** A slice of the sample. */
@@ -143,9 +141,9 @@ async function* inTurns(jobs: readonly Verified[], context: PreviewContext): Asy
 /** A random slice of every day in random order, then the others. The slices of a listing are the same on every day. */
 async function* randomSlices(verified: Verified, context: PreviewContext): AsyncGenerator<Slice> {
   const { dependencies } = context;
-  const { job, options, coverage, lookbackMs } = verified;
+  const { job, options, coverage } = verified;
   const isDayFinal = (day: LocalDay): boolean =>
-    coverage.keys().some((scope) => isFinal([{ scopes: [scope], ...intervalOf(day) }], coverage, lookbackMs));
+    coverage.keys().some((scope) => isFinal([{ scopes: [scope], ...intervalOf(day) }], verified));
   const seen = new Set<string>();
   const others: Slice[] = [];
   for (const day of shuffled(daysOf(verified, context), Math.random, isDayFinal)) {
@@ -177,11 +175,12 @@ type SliceEnd = { end: 'compared' } | { end: 'too large'; part: Slice } | { end:
 /** Compares a slice, or a random part of it if it is too large. */
 async function compareSlice(
   slice: Slice,
-  { job, options, coverage, lookbackMs }: Verified,
+  verified: Verified,
   context: RunContext,
   callsLeft: { count: number },
   found: Findings,
 ): Promise<SliceEnd> {
+  const { job, options } = verified;
   const { repair } = verifyOptions(context);
   for (let part = slice; ; ) {
     let result: readonly Comparison[] = [];
@@ -202,7 +201,7 @@ async function compareSlice(
     addCounts(context.counts, { ...outcome.counts, slices: 0 });
     if (outcome.end === 'failed') return outcome.failure.code === TOO_MANY ? { end: 'too large', part } : outcome;
     if (outcome.end === 'loaded') {
-      await found.add(part, result, isFinal(part.covers ?? [], coverage, lookbackMs));
+      await found.add(part, result, isFinal(part.covers ?? [], verified));
       return { end: 'compared' };
     }
     const [smaller] = shuffled(outcome.slices, Math.random);
@@ -258,13 +257,18 @@ function addTo(sum: VerifiedDay | undefined, each: Comparison, repair: boolean) 
 async function verifiedJobs(context: PreviewContext): Promise<Verified[]> {
   const { jobs, dependencies } = context;
   const { tables } = verifyOptions(context);
+  const open = await openRecords(dependencies.engine);
   const found: Verified[] = [];
   for (const name of jobs?.names ?? []) {
     const { job, options = {}, enabled } = jobs?.find(name) ?? {};
     if (job?.slices === undefined || enabled === false) continue;
     if (tables.length > 0 && !job.tables.some(({ name: table }) => tables.includes(table))) continue;
     const coverage = await coverageOf(dependencies.engine, name);
-    if (coverage.size > 0) found.push({ job, coverage, ...reachOf(options, dependencies.clock.now()) });
+    if (coverage.size === 0) continue;
+    const openSince = open.flatMap(({ table_name, started_at }) =>
+      job.tables.some((table) => table.name === table_name) ? [started_at] : [],
+    );
+    found.push({ job, coverage, openSince, ...reachOf(options, dependencies.clock.now()) });
   }
   return shuffled(found, Math.random);
 }

@@ -1,5 +1,6 @@
-// The rows of bi_day_status for the page.
+// Which days are final, as bi_day_status has it.
 import type { Engine } from '../engine.ts';
+import { openDays } from '../views/bi-day-status.ts';
 
 export interface DayStatus {
   /** Local date. */
@@ -24,3 +25,12 @@ export const dayStatuses = (
       .orderBy('table_name')
       .select('day', 'table_name', 'status', 'read_until', 'last_read_at', 'expected_final_at'),
   );
+
+/** A record that runs read by id however old it is, and when it began, UTC: its day is not final. */
+export interface OpenRecord {
+  table_name: string;
+  started_at: string;
+}
+
+export const openRecords = (engine: Pick<Engine, 'read' | 'dialect'>): Promise<OpenRecord[]> =>
+  engine.read((sql) => sql.from(sql.raw(openDays(engine.dialect))).distinct('table_name', 'started_at'));

@@ -41,8 +41,9 @@ function daysOfOpenPlans({ now, addSeconds }: Dialect): string {
   const watched = `(${plans.join('\n      union all ')}) as watched cross join route_plan as plan`;
   const isWatched = `plan.id = watched.id and plan.date_time_start < ${ago(reread)}
       and (plan._missing_since is null or plan._missing_since >= ${ago(String(-MISSED_MS / 1_000))})`;
-  return `select 'route_plan' as table_name, plan._day as day from ${watched} where ${isWatched}
-    union all select 'route_plan', point._day from ${watched} cross join route_point as point
+  return `select 'route_plan' as table_name, plan._day as day, plan.date_time_start as started_at
+      from ${watched} where ${isWatched}
+    union all select 'route_plan', point._day, plan.date_time_start from ${watched} cross join route_point as point
       where ${isWatched} and point.route_plan_id = plan.id`;
 }
 
@@ -54,14 +55,15 @@ function daysOfOpenItineraries({ addSeconds }: Dialect): string {
   return [`date_time_end >= ${begin}`, 'date_time_end is null']
     .map(
       (isOpen) => `select 'itinerary', (select local.day from local_day as local
-        where local.begin_at <= itinerary.date_time_start order by local.begin_at desc limit 1)
+        where local.begin_at <= itinerary.date_time_start order by local.begin_at desc limit 1), date_time_start
       from itinerary where ${isOpen} and date_time_start < ${begin} and date_excluded is null and _missing_since is null`,
     )
     .join('\n    union all ');
 }
 
-const openDays = (dialect: Dialect): string => `select distinct dated.table_name, dated.day from (
-    ${daysOfOpenPlans(dialect)}
+/** The days of records that are read by id however old they are, and when those records began. */
+export const openDays = (dialect: Dialect): string =>
+  `(${daysOfOpenPlans(dialect)}
     union all ${daysOfOpenItineraries(dialect)}) as dated`;
 
 /**
@@ -90,7 +92,7 @@ from (
   where calendar.begin_at <= ${dialect.now}
     and calendar.end_at > ${dialect.addSeconds(dialect.now, String(-DAYS * 86_400))}
   group by calendar.day, calendar.begin_at, calendar.end_at, filler.table_name, filler.unread_since, filler.reread) as reading
-left join (${openDays(dialect)}) as still_open
+left join (select distinct dated.table_name, dated.day from ${openDays(dialect)}) as still_open
   on still_open.day = reading.day and still_open.table_name = reading.table_name`;
 
 const IS_READ = `(reading.covered > 0 and reading.covered = reading.expected

@@ -1,9 +1,11 @@
 // A resource that the service searches by period. Each run reads the due periods in windows of bounded length. Known
 // records that a search should have returned and did not are read by id: a moved record is stored with its new dates, and
 // a record has vanished only if the service no longer knows it.
+import { isJsonObject } from '../../../core/glossary.ts';
 import { isoInstant } from '../../../core/time/clock.ts';
 import type { ListEndpoint } from '../../../fleet/endpoint.ts';
-import type { Interval } from '../../../warehouse/control/coverage.ts';
+import { toInstant } from '../../../fleet/instants.ts';
+import { type Interval, UNTIL_READ } from '../../../warehouse/control/coverage.ts';
 import type { Table } from '../../../warehouse/schema/table.ts';
 import type { Cost, Workload } from '../../job.ts';
 import type { Slice } from '../../slice.ts';
@@ -17,7 +19,7 @@ import {
   windowsToRead,
 } from '../plan/window-slices.ts';
 import { intervalOf } from '../plan/windows.ts';
-import type { RecordId } from '../records/record-id.ts';
+import { idOf, type RecordId } from '../records/record-id.ts';
 import type { Load } from '../records/types.ts';
 import type { Plan, PlanContext, SliceResult, Source, WarehouseReader } from '../types.ts';
 import { goneFrom, readUnlisted } from './unlisted.ts';
@@ -74,10 +76,20 @@ export function windowed<Request>(
   });
 
   /** Extends the search beyond the window, but not beyond the end of the search that was cut. */
-  const searchEnd = ({ endAt }: Interval, limitAt: string): Pick<WindowWork, 'searchUntil'> => {
+  const searchEnd = ({ endAt }: Interval, limitAt = UNTIL_READ): Pick<WindowWork, 'searchUntil'> => {
     if (lasting === undefined) return {};
     const beyondAt = isoInstant(Date.parse(endAt) + lasting.beyondMs);
     return { searchUntil: beyondAt < limitAt ? beyondAt : limitAt };
+  };
+
+  /** Whether a record starts in the window or is stored there. One without a readable start belongs to every window. */
+  const isOf = ({ beginAt, endAt }: Interval, known: readonly RecordId[]) => {
+    const ids = new Set(known.map(String));
+    return (record: unknown): boolean => {
+      const value = isJsonObject(record) ? record[resource.at] : undefined;
+      const at = typeof value === 'string' ? toInstant(value) : undefined;
+      return at === undefined || (beginAt <= at && at < endAt) || ids.has(idOf(record));
+    };
   };
 
   async function plan(context: PlanContext<WindowOptions>): Promise<Plan<WindowWork>> {
@@ -107,9 +119,10 @@ export function windowed<Request>(
 
   /** The records of the window. `gone` are the ids of stored records in it that the service no longer knows. */
   async function readWindow(work: WindowWork, source: Source): Promise<{ load: Load; gone: RecordId[] }> {
-    const { beginAt, endAt, searchUntil = endAt } = work;
-    const listed = await source.call(search, request({ beginAt, endAt: searchUntil }));
+    const { beginAt, endAt, searchUntil = endAt } = source.isCompared ? { ...work, ...searchEnd(work) } : work;
+    const answer = await source.call(search, request({ beginAt, endAt: searchUntil }));
     const known = await knownIn(work, table, resource, source.warehouse);
+    const listed = source.isCompared ? answer.filter(isOf(work, known)) : answer;
     const { found, gone } = await readUnlisted(byId, known, listed, source);
     const completed = complete === undefined ? found : await source.mapCalls(found, complete);
     return { load: { table, endpoint: search, records: [...listed, ...completed] }, gone };
