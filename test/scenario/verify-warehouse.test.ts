@@ -1,11 +1,12 @@
-// What a verification finds, on every engine: records that do not fit their table, and differences that later runs bring.
+// What a verification finds, on every engine: records that do not fit their table, events across midnight, and differences
+// that later runs bring.
 import { describe, expect, it } from 'vitest';
 import { loadJobs, tableJobs } from '../../src/app/app.ts';
 import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { engineCases } from '../support/engines.ts';
 import { verify, wrong } from '../support/verified.ts';
-import { addRecords, expectBalance, openRig, removeRecords } from './pull-setup.ts';
+import { addRecords, expectBalance, openRig, putBefore, removeRecords } from './pull-setup.ts';
 
 const NOW = '2026-03-31T15:00:00.000Z';
 
@@ -27,6 +28,46 @@ describe.each(engineCases)('a verification on $name', ({ name: engine }) => {
     expect(repaired.run).toMatchObject({ status: 'partial', quarantined: 1 });
     expectBalance(repaired.run);
     expect(await kept()).toEqual([{ table_name: 'vehicle', record_key: '7' }]);
+  });
+
+  it('finds an event across midnight that the service no longer has, on the day on which it ends', async () => {
+    const rig = await openRig(NOW, { vehicles: 2, churn: false }, { engine });
+    await rig.run('pull-vehicles');
+    await rig.run('pull-events', { since: '6d' });
+    const tables = ['event'];
+    const clean = await verify(rig, { tables });
+    expect(wrong(clean.rows)).toEqual([]);
+    const [{ n } = {}] = await rig.rows("select count(*) as n from event where end_date >= '2026-03-26T03:00:00.000Z'");
+    expect(clean.rows.reduce((sum, { compared }) => sum + compared, 0)).toBe(n);
+
+    const event = await rig.engine.read((sql) => sql('event').first());
+    const night = { begin_date: '2026-03-28T02:30:00.000Z', end_date: '2026-03-28T03:30:00.000Z' };
+    await rig.engine.write(({ sql }) => sql('event').insert({ ...event, ...night, id: 987_654_321 }));
+    const found = await verify(rig, { tables });
+    const there = { table_name: 'event', day: '2026-03-28', missing_here: 0, differing: 0, missing_there: 1 };
+    expect(wrong(found.rows)).toMatchObject([there]);
+    await verify(rig, { tables, repair: true });
+    expect(wrong((await verify(rig, { tables })).rows)).toEqual([]);
+  });
+
+  it('finds itineraries of a week that only one side has, where a search returns only those that lie in its period', async () => {
+    const [now, monday] = ['2026-03-26T15:00:00.000Z', '2026-03-23'];
+    const rig = await openRig(now, { vehicles: 12, churn: false }, { engine });
+    await rig.run('pull-itineraries');
+    const week = await rig.rows(`select * from itinerary where date_time_start between '${monday}' and '2026-03-24'`);
+    await rig.engine.write(async ({ sql }) => {
+      await sql('itinerary').where({ id: week[0]?.id }).delete();
+      await sql('itinerary').insert({ ...week[0], id: 987_654_321 });
+    });
+    await putBefore(rig, async (url, original) => {
+      if (url.pathname !== '/itinerary/') return undefined;
+      const until = Date.parse(url.searchParams.get('date_time_end') ?? '');
+      const { data } = (await original()) as { data: Record<string, string>[] };
+      return { body: { data: data.filter(({ date_time_end = '' }) => Date.parse(date_time_end) <= until) } };
+    });
+    expect(wrong((await verify(rig, { tables: ['itinerary'] })).rows)).toMatchObject([
+      { table_name: 'itinerary', day: monday, missing_here: 1, missing_there: 1, differing: 0 },
+    ]);
   });
 
   it('calls a difference late on the day of a plan or an itinerary that is still read by id', async () => {

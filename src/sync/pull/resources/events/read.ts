@@ -2,9 +2,11 @@
 // that silence is read again, because a device that was offline may deliver its past events late.
 
 import { asRoadbookError } from '../../../../core/errors.ts';
+import { isJsonObject } from '../../../../core/glossary.ts';
 import { isoInstant } from '../../../../core/time/clock.ts';
 import { DAY_MS } from '../../../../core/time/durations.ts';
 import { events } from '../../../../fleet/endpoints/events.ts';
+import { toInstant } from '../../../../fleet/instants.ts';
 import type { ScopedInterval } from '../../../../warehouse/control/coverage.ts';
 import type { Row } from '../../../../warehouse/engine.ts';
 import { earliestAcross } from '../../../../warehouse/queries/events-across.ts';
@@ -25,7 +27,9 @@ export async function readEvents(slice: Slice<EventWork>, source: Source, option
   const cutOffAt = await knownLimit(source.warehouse, 'event_listing');
   const spans = await widened(work, source);
   const categories = categoriesOf(options);
-  const fullRefresh = spans.map((span) => refreshOf(span, vehicles, categories));
+  // What lies in the added part only is compared with its own slice.
+  const own = source.isCompared ? work.spans : spans;
+  const fullRefresh = spans.map((span, index) => refreshOf(span, own[index] ?? span, vehicles, categories));
   const firsts = firstOfEach(spans);
   let rejected = 0;
   const reading = source.mapCalls(categories, async (category, { call, prepare }) => {
@@ -35,7 +39,9 @@ export async function readEvents(slice: Slice<EventWork>, source: Source, option
     });
     if (answer.length >= cutOffAt && splitEvents(slice) !== undefined)
       throw tooMany(`${answer.length} events of a category, where the service cuts listings off`);
-    const records = answer.map((record) => withRequested(record, 'event_category', category));
+    const records = (source.isCompared ? answer.filter((record) => endsIn(own, record)) : answer).map((record) =>
+      withRequested(record, 'event_category', category),
+    );
     return prepare({ table: event, endpoint: events, records }, { fullRefresh, each: firsts.note });
   });
   const loads = await reading.catch(async (thrown: unknown) => {
@@ -68,12 +74,14 @@ async function isFirstAccepted([first, ...others]: number[], spans: Span[], cate
 
 /**
  * If a span begins at a cut between slices, it is extended back to the start of the earliest stored event across the cut:
- * no other slice reads that event completely. A span at most doubles, so that a slice that is cut again gets smaller.
+ * no other slice reads that event completely. A span at most doubles, so that a slice that is cut again gets smaller. A
+ * comparison is a slice of all days, so it begins at a cut.
  */
-const widened = ({ vehicles, spans, reads = [] }: EventWork, { warehouse }: Source): Promise<Span[]> =>
+const widened = ({ vehicles, spans, reads = [] }: EventWork, { warehouse, isCompared }: Source): Promise<Span[]> =>
   Promise.all(
     spans.map(async ({ begin, end }) => {
-      const enclosing = reads.find((span) => span.begin < begin && begin < span.end);
+      const around = isCompared ? [{ begin: 0, end }] : reads;
+      const enclosing = around.find((span) => span.begin < begin && begin < span.end);
       if (enclosing === undefined) return { begin, end };
       const from = isoInstant(Math.max(enclosing.begin, begin - (end - begin)));
       const earliest = await earliestAcross(warehouse, vehicles, { from, at: isoInstant(begin) });
@@ -81,14 +89,22 @@ const widened = ({ vehicles, spans, reads = [] }: EventWork, { warehouse }: Sour
     }),
   );
 
-/** Only rows that lie completely in the period: how the service treats the others is not documented. */
-function refreshOf(span: Span, vehicles: number[], categories: number[]): FullRefreshRange {
+/** Whether an event ends in one of the spans, or begins there if it has no end. One without either belongs to all. */
+function endsIn(spans: readonly Span[], record: unknown): boolean {
+  const { begin_date, end_date } = isJsonObject(record) ? record : {};
+  const text = end_date ?? begin_date;
+  const at = Date.parse((typeof text === 'string' && toInstant(text)) || '');
+  return spans.some(({ begin, end }) => !(at < begin || at >= end));
+}
+
+/** Only rows that lie completely in the period: how the service treats the others is not documented. They end in `own`. */
+function refreshOf(span: Span, own: Span, vehicles: number[], categories: number[]): FullRefreshRange {
   const { beginAt: from, endAt: to } = intervalOf(span);
   const range = {
     vehicle_id: { in: vehicles },
     event_category: { in: categories },
     begin_date: { from, to },
-    end_date: { from, to },
+    end_date: { from: intervalOf(own).beginAt, to },
   };
   return { table: event, range };
 }
