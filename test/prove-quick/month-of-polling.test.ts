@@ -1,11 +1,13 @@
 // A month of the sandbox, polled by schedule: late data, recalculated days, vehicles that come and go.
-// At the end every table equals the sandbox's own state, row for row.
+// At the end every table equals the sandbox's own state, row for row, and a verification finds no final row wrong.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../src/core/glossary.ts';
 import type { Table } from '../../src/warehouse/schema/table.ts';
+import { checklist } from '../../src/warehouse/tables/checklist.ts';
 import { dailySummary } from '../../src/warehouse/tables/daily-summary.ts';
 import { driver } from '../../src/warehouse/tables/driver.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
+import { itinerary } from '../../src/warehouse/tables/itinerary.ts';
 import { pointOfInterest } from '../../src/warehouse/tables/point-of-interest.ts';
 import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
 import { routePoint } from '../../src/warehouse/tables/route-point.ts';
@@ -15,6 +17,7 @@ import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { byKey, expectedRow, storedRow } from '../support/projection.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
+import { verify, wrong } from '../support/verified.ts';
 
 const START = '2026-03-02T03:00:00.000Z';
 const HOUR = 3_600_000;
@@ -23,6 +26,15 @@ const HOUR = 3_600_000;
 const figures = (row: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !/_id$|^subject$|^day$/.test(name)));
 const byText = (a: object, b: object) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+
+/** Data may come up to two days late, so each run reads that far back. */
+const OPTIONS = {
+  'pull-events': { since: '5d', lookback: '60h' },
+  'pull-route-plans': { since: '5d', lookback: '4d', ahead: '3d' },
+  'pull-daily-summaries': { since: '5d', lookback: '5d' },
+  'pull-itineraries': { since: '5d' },
+  'pull-checklists': { since: '5d' },
+};
 
 afterAll(stopPostgres);
 
@@ -41,23 +53,24 @@ describe.each(LIVES)('after $days days of polling into $engine', ({ engine, days
   const polls: number[] = [];
 
   beforeAll(async () => {
-    rig = await makeRig({ startAt: START, sandbox: { vehicles: 5 }, engine });
-    const poll = async (job: string, options: Record<string, unknown>) => {
-      runs.push(await rig.run(job, options));
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 5 }, engine, options: OPTIONS });
+    const poll = async (job: string) => {
+      runs.push(await rig.run(job));
     };
     for (let hour = 0; hour <= days * 24; hour += stepHours) {
       if (hour > 0) await rig.clock.advance(stepHours * HOUR);
-      await poll('pull-vehicles', {});
+      await poll('pull-vehicles');
       // Each day or two.
       if (polls.length % 2 === 0) {
-        await poll('pull-drivers', {});
-        await poll('pull-points-of-interest', {});
+        await poll('pull-drivers');
+        await poll('pull-points-of-interest');
       }
-      // Data may come up to two days late, so each run reads that far back.
-      await poll('pull-events', { since: '5d', lookback: '60h' });
+      await poll('pull-events');
       polls.push(rig.clock.now());
-      await poll('pull-route-plans', { since: '5d', lookback: '4d', ahead: '3d' });
-      await poll('pull-daily-summaries', { since: '5d', lookback: '5d' });
+      await poll('pull-route-plans');
+      await poll('pull-daily-summaries');
+      await poll('pull-itineraries');
+      await poll('pull-checklists');
     }
   }, 240_000);
   afterAll(() => rig.close());
@@ -188,7 +201,61 @@ describe.each(LIVES)('after $days days of polling into $engine', ({ engine, days
   ] as const)('%s equal those of the service', async (resource, table) => {
     equal(table, await stored(table, '_missing_since is null'), await rig.truth(resource));
   });
+
+  it('a verification of all of it finds late rows, none of a final day, and then every damage', {
+    timeout: 300_000,
+  }, async () => {
+    // Nothing was polled meanwhile: the service has gone on.
+    await rig.clock.advance(36 * HOUR);
+    const found = await verify(rig, { days: '29d' });
+    expect(found.run).toMatchObject({ status: 'ok', error: null });
+    const states = wrong(found.rows).map(({ state }) => state);
+    expect(states.length).toBeGreaterThan(0);
+    expect(states.filter((state) => state === 'final')).toEqual([]);
+    const finals = found.rows.filter(({ state, equal }) => state === 'final' && equal > 0);
+    const dayOf = (table: Table) => finals.find(({ table_name }) => table_name === table.name)?.day ?? '';
+    // Itineraries last a week: after nine days the day on which one began is not final yet.
+    const damages = damagesOf(dayOf).filter(([table]) => table !== itinerary || days > 9);
+    for (const [table, column, where] of damages) await forge(rig, table, column, where);
+    const { rows } = await verify(rig, { days: '29d' });
+    for (const [table, column] of damages) {
+      const forged = rows.filter((row) => row.table_name === table.name && row.differing_columns?.includes(column));
+      const isListed = table.retentionBy === null && table.parent === null;
+      const expected = isListed ? { state: 'provisional' } : { state: 'final', day: dayOf(table) };
+      expect(forged, table.name).toMatchObject([expected]);
+    }
+  });
 });
+
+/** A table, a column, and the rows of which one is forged. Together with test/long/verify.test.ts these are all tables. */
+function damagesOf(dayOf: (table: Table) => string): [Table, string, string][] {
+  const during = (table: Table, column: string): string =>
+    `_missing_since is null and ${column} between '${dayOf(table)}T05:00:00.000Z' and '${dayOf(table)}T23:00:00.000Z'`;
+  const ofPoints = (table: Table): string => `route_point_id in (select id from route_point
+    where route_plan_id in (select id from route_plan where ${during(table, 'date_time_start')}))`;
+  return [
+    [driver, 'name', '_missing_since is null'],
+    [pointOfInterest, 'title', '_missing_since is null'],
+    [checklist, 'checklist_form_name', during(checklist, 'date_executed')],
+    [itinerary, 'description', during(itinerary, 'date_time_start')],
+    [routePlan, 'source', during(routePlan, 'date_time_start')],
+    [routePointExecution, 'pictures', ofPoints(routePointExecution)],
+    [routePointItem, 'description', ofPoints(routePointItem)],
+  ];
+}
+
+async function forge(rig: Rig, { name, key }: Table, column: string, where: string): Promise<void> {
+  const row = await rig.engine.read((sql) =>
+    sql(name)
+      .whereRaw(where)
+      .first(...key),
+  );
+  await rig.engine.write(({ sql }) =>
+    sql(name)
+      .where(row)
+      .update({ [column]: 'forged' }),
+  );
+}
 
 /** The statuses that a poller at these instants sees in a log of changes: each that differs from the one before. */
 function seenBy(instants: readonly number[], changes: readonly Record<string, unknown>[]): string[] {
