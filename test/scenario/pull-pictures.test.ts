@@ -180,6 +180,7 @@ describe('pictures', () => {
         atEnd: () => undefined,
         warehouse: rig.engine,
         images: rig.dependencies.images,
+        mayStore: true,
         readAt: START,
       }) as object;
     const failing = newPictures(

@@ -1,8 +1,10 @@
 // What a verification finds, on every engine: records that do not fit their table, events across midnight, and differences
 // that later runs bring.
+import { existsSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { loadJobs, tableJobs } from '../../src/app/app.ts';
 import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
+import { factMemory } from '../../src/warehouse/control/learned-facts.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { engineCases } from '../support/engines.ts';
 import { verify, wrong } from '../support/verified.ts';
@@ -68,6 +70,34 @@ describe.each(engineCases)('a verification on $name', ({ name: engine }) => {
     expect(wrong((await verify(rig, { tables: ['itinerary'] })).rows)).toMatchObject([
       { table_name: 'itinerary', day: monday, missing_here: 1, missing_there: 1, differing: 0 },
     ]);
+  });
+
+  it('stores no picture and no fact unless it repairs', async () => {
+    const rig = await openRig(NOW, { vehicles: 4, churn: false }, { engine });
+    const { images } = rig.dependencies;
+    // In the shortest slices, whose answers show what a search returns.
+    await factMemory(rig.engine, 'slice scale of pull-route-plans').write(1 / 16, rig.clock.now());
+    for (const job of ['pull-checklists', 'pull-route-plans']) await rig.run(job, { since: '6d' });
+    const facts = () => rig.rows("select name from sync_state where name like '%searched by start%'");
+    expect(await facts()).toHaveLength(1);
+    await rig.engine.write(async ({ sql }) => {
+      await sql('image').delete();
+      await sql('sync_state').whereLike('name', '%searched by start%').delete();
+    });
+    rmSync(images, { recursive: true });
+
+    const tables = ['checklist', 'route_plan'];
+    const found = await verify(rig, { tables });
+    const missing = wrong(found.rows).reduce((sum, { table_name, missing_here }) => {
+      expect(table_name).toBe('image');
+      return sum + missing_here;
+    }, 0);
+    expect(missing).toBeGreaterThan(0);
+    expect(existsSync(images)).toBe(false);
+    expect(await facts()).toEqual([]);
+    await verify(rig, { tables, repair: true });
+    expect(existsSync(images)).toBe(true);
+    expect(await facts()).toHaveLength(1);
   });
 
   it('calls a difference late on the day of a plan or an itinerary that is still read by id', async () => {

@@ -29,7 +29,8 @@ export function priorityOf({ covers = [] }: Slice, { period, comparing, dependen
 type Reading = Pick<Source, 'readAt' | 'commitPart' | 'prepare' | 'atEnd'>;
 
 export function createSource(slice: Slice, context: RunContext, reading: Reading): Source {
-  const { dependencies } = context;
+  const { dependencies, comparing } = context;
+  const mayStore = comparing?.repair !== false;
   const source: Source = {
     call: callWith(slice, context, context.signal),
     mapCalls: (items, work) =>
@@ -43,8 +44,11 @@ export function createSource(slice: Slice, context: RunContext, reading: Reading
     asStored: dependencies.privacy.asStored,
     warehouse: dependencies.engine,
     recall: (name) => factMemory<never>(dependencies.engine, name).read(),
-    remember: (name, fact) => factMemory<typeof fact>(dependencies.engine, name).write(fact, dependencies.clock.now()),
-    isCompared: context.comparing !== undefined,
+    async remember(name, fact) {
+      if (mayStore) await factMemory<typeof fact>(dependencies.engine, name).write(fact, dependencies.clock.now());
+    },
+    isCompared: comparing !== undefined,
+    mayStore,
     urlBytes: dependencies.fleet.urlBytes,
     images: dependencies.images,
     log: context.log,

@@ -74,10 +74,16 @@ const isPassing = (error: string | undefined): boolean => error !== undefined &&
 const fetchesOf = new WeakMap<WarehouseReader, Map<string, Promise<ImageRecord>>>();
 
 /** Fetches the pictures that `values` name and that are not stored yet. */
-export async function newPictures(values: readonly unknown[], source: Source, largestMb: number) {
+export async function newPictures(
+  values: readonly unknown[],
+  source: Source,
+  largestMb: number,
+): Promise<ImageRecord[]> {
   const fetches = fetchesOf.get(source.warehouse) ?? new Map<string, Promise<ImageRecord>>();
   fetchesOf.set(source.warehouse, fetches);
   const names = await notStored([...new Set(values.filter(isName))], source.warehouse);
+  // That the warehouse does not have the picture is all that a comparison wants to know.
+  if (!source.mayStore) return names.map((hash) => ({ hash, fetched_at: source.readAt, attempts: 0 }));
   return source.mapCalls(names, async (hash, calling) => {
     for (let other = fetches.get(hash); other !== undefined; other = fetches.get(hash)) {
       try {
