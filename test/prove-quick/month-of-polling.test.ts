@@ -214,7 +214,7 @@ describe.each(LIVES)('after $days days of polling into $engine', ({ engine, days
     expect(states.filter((state) => state === 'final')).toEqual([]);
     const finals = found.rows.filter(({ state, equal }) => state === 'final' && equal > 0);
     const dayOf = (table: Table) => finals.find(({ table_name }) => table_name === table.name)?.day ?? '';
-    // Itineraries last a week: after nine days the day on which one began is not final yet.
+    // In the nine days one itinerary began, on the last Monday, which is not final.
     const damages = damagesOf(dayOf).filter(([table]) => table !== itinerary || days > 9);
     for (const [table, column, where] of damages) await forge(rig, table, column, where);
     const { rows } = await verify(rig, { days: '29d' });
