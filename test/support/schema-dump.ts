@@ -1,6 +1,6 @@
 // Writes down the schema that a new database gets, as statements, for each engine: the schema of a release.
 //   node test/support/schema-dump.ts    writes test/fixtures/schemas/<version>/<engine>.sql
-// Run once for a release and never again for the same version.
+// Run once for a release, at its commit, and never again for the same version.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Knex } from 'knex';
