@@ -2,11 +2,9 @@
 // that silence is read again, because a device that was offline may deliver its past events late.
 
 import { asRoadbookError } from '../../../../core/errors.ts';
-import { isJsonObject } from '../../../../core/glossary.ts';
 import { isoInstant } from '../../../../core/time/clock.ts';
 import { DAY_MS } from '../../../../core/time/durations.ts';
 import { events } from '../../../../fleet/endpoints/events.ts';
-import { toInstant } from '../../../../fleet/instants.ts';
 import type { ScopedInterval } from '../../../../warehouse/control/coverage.ts';
 import type { Row } from '../../../../warehouse/engine.ts';
 import { earliestAcross } from '../../../../warehouse/queries/events-across.ts';
@@ -27,7 +25,7 @@ export async function readEvents(slice: Slice<EventWork>, source: Source, option
   const cutOffAt = await knownLimit(source.warehouse, 'event_listing');
   const spans = await widened(work, source);
   const categories = categoriesOf(options);
-  // What lies in the added part only is compared with its own slice.
+  // What is stored in the added part only is not missing: that is judged with its own slice.
   const own = source.isCompared ? work.spans : spans;
   const fullRefresh = spans.map((span, index) => refreshOf(span, own[index] ?? span, vehicles, categories));
   const firsts = firstOfEach(spans);
@@ -39,9 +37,7 @@ export async function readEvents(slice: Slice<EventWork>, source: Source, option
     });
     if (answer.length >= cutOffAt && splitEvents(slice) !== undefined)
       throw tooMany(`${answer.length} events of a category, where the service cuts listings off`);
-    const records = (source.isCompared ? answer.filter((record) => endsIn(own, record)) : answer).map((record) =>
-      withRequested(record, 'event_category', category),
-    );
+    const records = answer.map((record) => withRequested(record, 'event_category', category));
     return prepare({ table: event, endpoint: events, records }, { fullRefresh, each: firsts.note });
   });
   const loads = await reading.catch(async (thrown: unknown) => {
@@ -88,14 +84,6 @@ const widened = ({ vehicles, spans, reads = [] }: EventWork, { warehouse, isComp
       return { begin: earliest === undefined ? begin : Date.parse(earliest), end };
     }),
   );
-
-/** Whether an event ends in one of the spans, or begins there if it has no end. One without either belongs to all. */
-function endsIn(spans: readonly Span[], record: unknown): boolean {
-  const { begin_date, end_date } = isJsonObject(record) ? record : {};
-  const text = end_date ?? begin_date;
-  const at = Date.parse((typeof text === 'string' && toInstant(text)) || '');
-  return spans.some(({ begin, end }) => !(at < begin || at >= end));
-}
 
 /** Only rows that lie completely in the period: how the service treats the others is not documented. They end in `own`. */
 function refreshOf(span: Span, own: Span, vehicles: number[], categories: number[]): FullRefreshRange {
