@@ -82,7 +82,7 @@ function absence(question: Question): Decision {
 }
 
 /** A `since` far in the future was written before the clock was set back: it counts as long ago. */
-const isApart = (since: string | null, until: string, ms: number): boolean =>
+export const isApart = (since: string | null, until: string, ms: number): boolean =>
   since !== null && Math.abs(Date.parse(until) - Date.parse(since)) >= ms;
 
 /** The records that match the entry: by identifier if it is known, else by key and overlapping period. */

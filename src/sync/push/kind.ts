@@ -64,8 +64,11 @@ export interface PushKind {
   change?(call: ServiceCall, id: number, payload: Payload): Promise<Verdict>;
   /** Whether the record has the content of `data`. */
   isSame(record: JsonObject, data: JsonObject): boolean;
-  /** Reasons that name the parts of the sent content which the item at the service lacks; absent if it is taken whole. */
-  missing?(call: ServiceCall, id: number, data: JsonObject): Promise<string[]>;
+  /**
+   * Reasons that name the parts of the sent content which the item at the service lacks; undefined if the service does not
+   * show the parts. No method if an item is taken whole or not at all.
+   */
+  missing?(call: ServiceCall, id: number, data: JsonObject): Promise<string[] | undefined>;
   /** The record status for a failure at the service, and the message for it. */
   readonly failed?: { status: string; message: string };
 }

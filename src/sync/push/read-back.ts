@@ -8,7 +8,7 @@ import { localDay } from '../../erp/items/moments.ts';
 import { recordAttempts } from '../../warehouse/outbox/attempts.ts';
 import { type EntryKey, nameOf, needsProof, type OutboxEntry, wasSent } from '../../warehouse/outbox/entry.ts';
 import * as queries from '../../warehouse/outbox/queries.ts';
-import { type Decision, decide, doubtOf, indexed, type Listing, matchesOf, mayBeTruncated } from './decide.ts';
+import { type Decision, decide, doubtOf, indexed, isApart, type Listing, matchesOf, mayBeTruncated } from './decide.ts';
 import { nextPlace, type PushRun, payloadOf } from './kind.ts';
 import { afterReadBack, countOutcomes, factsOf, type Outcome, storeOutcomes } from './outcome.ts';
 import { padded, type Window, windowsOf } from './windows.ts';
@@ -208,8 +208,8 @@ async function judge(
   const ids = entries.flatMap(({ remote_key }) => (shown.byKey.get(remote_key) ?? []).map(({ id }) => id));
   const owners = await engine.read((sql) => queries.ownersOf(sql, kind.feed, ids));
   const facts = factsOf(push);
+  const outcomes: Outcome[] = [];
   const cleared: Cleared[] = [];
-  const judged: (() => Promise<Outcome | undefined>)[] = [];
   for (const entry of entries) {
     const payload = payloadOf(entry);
     const decision = await decisionFor(push, entry, payload?.data, shown, owners, narrow);
@@ -217,13 +217,10 @@ async function judge(
     // A record may belong to an unknown entry with the same key, and unknown entries are read back later in the run.
     if (scope === 'ready') continue;
     if (decision.is === 'found') owners.set(decision.record.id, entry);
-    judged.push(async () => {
-      const compared = await withMissing(push, entry, payload?.data, decision);
-      return afterReadBack(entry, compared, facts, payload && nextPlace(entry, payload));
-    });
+    const compared = await withMissing(push, entry, payload?.data, decision);
+    const outcome = afterReadBack(entry, compared, facts, payload && nextPlace(entry, payload));
+    if (outcome !== undefined) outcomes.push(outcome);
   }
-  const { concurrency } = push.context.dependencies;
-  const outcomes = (await new PQueue({ concurrency }).addAll(judged)).filter((outcome) => outcome !== undefined);
   if (outcomes.length === 0) return cleared;
   const stored = await engine.write((tx) => storeOutcomes(tx, push, outcomes));
   countOutcomes(push, stored);
@@ -231,22 +228,24 @@ async function judge(
 }
 
 /**
- * A send without a clear answer may have been taken in part, and the listing does not show the parts. If these cannot be
- * read, the entry stays as it is until the next run.
+ * A send without a clear answer may have been taken in part, and the listing does not show the parts. Parts that are missing
+ * soon after the send may still be on their way: the entry stays unknown until a later run.
  */
 async function withMissing(
   push: PushRun,
-  { state, sent_hash, content_hash }: OutboxEntry,
+  { state, sent_at, sent_hash, content_hash }: OutboxEntry,
   data: JsonObject | undefined,
   decision: Decision,
 ): Promise<Decision> {
   const { missing: missingIn } = push.kind;
   const isUnclear = state !== 'confirmed' && sent_hash === content_hash;
   if (decision.is !== 'found' || !isUnclear || data === undefined || missingIn === undefined) return decision;
-  const missing = await answered(push, () => missingIn(push.call, decision.record.id, data));
-  if (missing !== undefined) return { ...decision, missing };
-  return { is: 'inconclusive', why: 'The service lists it, but its stops could not be read' };
+  const missing = (await answered(push, () => missingIn(push.call, decision.record.id, data))) ?? [NOT_COMPARED];
+  const mayArrive = state === 'unknown' && !isApart(sent_at, push.now(), push.settings.settle);
+  return missing.length > 0 && mayArrive ? { is: 'nothing' } : { ...decision, missing };
 }
+
+const NOT_COMPARED = 'The service does not show its points; compare them there';
 
 /** The entry is absent, or is to be changed. If its key changed, or its period exceeds the listing, read it back again. */
 function isCleared({ before, entry }: Outcome, { search }: Shown): boolean {

@@ -107,8 +107,6 @@ export const ptSentences = {
   'Found at the service; parts may be missing, see the reasons':
     'Encontrado no serviço; podem faltar partes, veja os motivos',
   'The service does not show its points; compare them there': 'O serviço não mostra as paradas da viagem; compare lá',
-  'The service lists it, but its stops could not be read':
-    'O serviço o lista, mas não foi possível ler as suas paradas',
   'The service already had it; it was not sent': 'O serviço já o tinha; não foi enviado',
   'The service already had it with different content; it was not sent':
     'O serviço já o tinha com outro conteúdo; não foi enviado',

@@ -31,7 +31,7 @@ export const routePlanKind: PushKind = {
     const plan = remoteRecords(records, codeOf).find((each) => each.id === id);
     if (plan === undefined) throw notAListing();
     const there = plan.record.route_points;
-    if (!Array.isArray(there)) return ['The service does not show its points; compare them there'];
+    if (!Array.isArray(there)) return undefined;
     return absentFrom(there, route_points as Json[]).map((point) => `point not at the service: ${nameOf(point)}`);
   },
 };
