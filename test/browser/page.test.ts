@@ -265,27 +265,6 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await place.rig.engine.write(({ sql }) => sql('sync_run').where({ run_id: 'bad-one' }).delete());
   });
 
-  it('takes a pause back', async () => {
-    const page = await open('overview');
-    place.actions.splice(0);
-    await page.getByRole('button', { name: 'Pause: pull-drivers' }).click();
-    await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('pull-drivers: resume: as ordered').waitFor();
-    expect(place.actions).toEqual(['pause pull-drivers', 'resume pull-drivers']);
-  });
-
-  it('steps through the days, has the day in its address, and goes back', async () => {
-    const page = await open('today');
-    await page.getByText('Plans and stops as the service had them').waitFor();
-    for (let steps = 0; steps < 3; steps++) await page.getByRole('button', { name: 'The day before' }).click();
-    await page.getByRole('heading', { name: 'Sat 07 Mar', exact: true }).waitFor();
-    expect(await page.getByLabel('Day', { exact: true }).inputValue()).toBe('2026-03-07');
-    expect(page.url()).toContain('day=2026-03-07');
-    await page.goBack();
-    await page.getByRole('heading', { name: 'Sun 08 Mar', exact: true }).waitFor();
-    expect(await page.getByLabel('Day', { exact: true }).inputValue()).toBe('2026-03-08');
-  });
-
   it('shows the card of a stop that is chosen on the map', async () => {
     const page = await open('today');
     const stop = page.getByRole('group', { name: /^Map of \d+ points/ }).getByRole('button', { name: /^2\. .*late/ });
@@ -536,18 +515,6 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.getByRole('heading', { name: 'verify-warehouse' }).waitFor();
   });
 
-  it('keeps its filters in the address', async () => {
-    const page = await open('plans');
-    await page.getByRole('button', { name: /rejected$/ }).click();
-    await page.getByLabel('Kind').selectOption('route plans');
-    await expect.poll(() => page.url()).toContain('?state=rejected&kind=route_plans');
-    await page.reload();
-    await expect.poll(() => page.getByRole('row').count()).toBe(2);
-    expect(await page.getByLabel('Kind').inputValue()).toBe('route_plans');
-    await page.goBack();
-    await expect.poll(() => page.getByLabel('Kind').inputValue()).toBe('');
-  });
-
   it('leaves nothing of the old view while a slow one is on its way', async () => {
     const page = await open('overview');
     const answer = Promise.withResolvers<void>();
@@ -572,28 +539,6 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.context().setOffline(false);
     await page.clock.fastForward(5_000);
     await page.getByText('live', { exact: true }).waitFor();
-  });
-
-  it('speaks the chosen language and has the chosen theme, also after a reload', async () => {
-    const page = await open('overview');
-    await page.getByLabel('Language').selectOption('Português');
-    await page.getByRole('heading', { name: 'Tarefas' }).waitFor();
-    await page.getByLabel('Tema').selectOption('escuro');
-    await page.reload();
-    await page.getByRole('heading', { name: 'Tarefas' }).waitFor();
-    expect(await page.evaluate('document.documentElement.lang')).toBe('pt-BR');
-    expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(18, 22, 26)');
-    await page.evaluate('localStorage.clear()');
-  });
-
-  it('copies an incident as text', async () => {
-    const page = await open('jobs/return-executions');
-    await page.getByRole('button', { name: 'Copy incident' }).click();
-    const text = await page.getByRole('alertdialog').getByRole('textbox').inputValue();
-    expect(text).toMatch(
-      /Error: The folder of the ERP cannot be written[\s\S]*Failing since: .*\nFailures in a row: 1\n/,
-    );
-    expect(await violations(page)).toEqual([]);
   });
 
   it('pages through ten thousand entries with hostile names quickly', async () => {
@@ -721,21 +666,6 @@ describe.skipIf(chromiumPath === undefined)('the page after a rejected plan and 
       expect(await banner.innerText()).toMatch(words);
       expect(await banner.getAttribute('class')).toBe('banner bad');
     }
-  });
-});
-
-describe.skipIf(chromiumPath === undefined)('the page before anything was read', () => {
-  it('does not reassure', async () => {
-    const [place, browser] = await Promise.all([makeStatusPlace(), launchBrowser()]);
-    onTestFinished(async () => {
-      await browser.close();
-      await place.close();
-    });
-    const { page } = await browser.open({ now: place.rig.clock.now() });
-    await page.addInitScript(`sessionStorage.setItem('roadbook-token', '${TOKEN}')`);
-    await page.goto(`${place.url}/#/today`);
-    await page.getByText('Plans have not been read yet').waitFor();
-    expect(await page.locator('main').innerText()).not.toMatch(/Nothing is late|No stops are planned|No plan starts/);
   });
 });
 

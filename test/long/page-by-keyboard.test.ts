@@ -139,7 +139,10 @@ describe.skipIf(chromiumPath === undefined)('the page by keyboard', () => {
       await offer(...['K-3', 'K-4', 'K-5'].map((external_code) => entryIn('ready', { external_code })));
       const page = await open('plans?day=2026-03-20');
       await press(page.getByRole('button', { name: new RegExp(`^3 ${said('entry.ready')}$`) }));
-      await expect.poll(() => page.url()).toContain('state=ready');
+      await page.locator('main').getByLabel(said('column.kind')).selectOption('route_plans');
+      await expect.poll(() => page.url()).toContain('state=ready&kind=route_plans');
+      await page.reload();
+      await expect.poll(() => page.locator('main').getByLabel(said('column.kind')).inputValue()).toBe('route_plans');
       await press(button(said('manyAll.cancel', { n: 3 })));
       await dialog()
         .getByText(said('many.cancel', { n: 3 }))
@@ -151,7 +154,7 @@ describe.skipIf(chromiumPath === undefined)('the page by keyboard', () => {
         .poll(async () => new Set((await states()).map(({ state }) => state)))
         .toEqual(new Set(['cancelled']));
       await page.goBack();
-      await expect.poll(() => page.url()).not.toContain('state=ready');
+      await expect.poll(() => page.url()).not.toContain('kind=');
     });
 
     it('steps through the days, goes back, and opens a stop of the map', async () => {
@@ -178,7 +181,9 @@ describe.skipIf(chromiumPath === undefined)('the page by keyboard', () => {
       await page.getByRole('heading', { name: said('run.counts') }).waitFor();
       await page.goto(`${place.url}/#/jobs/return-executions`);
       await press(button(said('incident.button')));
-      expect(await dialog().getByRole('textbox').inputValue()).toContain('return-executions');
+      const incident = await dialog().getByRole('textbox').inputValue();
+      expect(incident).toContain('return-executions');
+      expect(incident).toContain(`${said('job.inARow')}: 1`);
       expect(await violations(page)).toEqual([]);
       await page.keyboard.press('Escape');
       await dialog().waitFor({ state: 'hidden' });

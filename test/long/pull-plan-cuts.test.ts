@@ -1,8 +1,8 @@
 // Plan searches that are cut: the plans that were read stay known, a rejected search is not repeated in every run, and
 // no time is marked covered that the smaller search may have missed.
 import { describe, expect, it } from 'vitest';
+import { DAY, openRig, putBefore } from '../scenario/pull-setup.ts';
 import type { Rig } from '../support/rig.ts';
-import { DAY, openRig, putBefore } from './pull-setup.ts';
 
 const JOB = 'pull-route-plans';
 const START = '2026-03-10T15:00:00.000Z';

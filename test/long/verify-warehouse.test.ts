@@ -6,9 +6,9 @@ import { loadJobs, tableJobs } from '../../src/app/app.ts';
 import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
 import { factMemory } from '../../src/warehouse/control/learned-facts.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
+import { addRecords, expectBalance, openRig, putBefore, removeRecords } from '../scenario/pull-setup.ts';
 import { engineCases } from '../support/engines.ts';
 import { verify, wrong } from '../support/verified.ts';
-import { addRecords, expectBalance, openRig, putBefore, removeRecords } from './pull-setup.ts';
 
 const NOW = '2026-03-31T15:00:00.000Z';
 
