@@ -1,6 +1,7 @@
 // roadbook doctor --probe against each variant of the sandbox: it reports how the service behaves, and changes nothing there.
 import { expect, it, onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/schema.ts';
+import { CNH_CATEGORIES, POINT_OF_INTEREST_CATEGORIES } from '../../src/core/code-lists.ts';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { alertConditions } from '../../src/status/alerts/alert-conditions.ts';
 import type { CheckResult } from '../../src/status/doctor/check-result.ts';
@@ -8,14 +9,14 @@ import { probeChecks } from '../../src/status/doctor/probe-checks.ts';
 import type { Reason } from '../../src/status/health/reasons.ts';
 import { unfitAnswers } from '../../src/status/health/unfit-answers.ts';
 import { isChange, newestAnswers, type ProbeAnswer, type Question } from '../../src/sync/probe/answers.ts';
-import { limitOfListing } from '../../src/sync/probe/listing-limit.ts';
+import { categoryOfDriver, categoryOfPoint, limitOfListing, mostCommon } from '../../src/sync/probe/listing-limit.ts';
 import { MOST_PROBE_CALLS, type ProbeReport, probeService } from '../../src/sync/probe/probe.ts';
 import { makePushPlace } from '../support/push-place.ts';
 import { plan } from '../support/push-samples.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
 import { makeStatusPlace } from '../support/status-place.ts';
 import { configFor, makeWorkplace } from '../support/workplace.ts';
-import { putBefore } from './pull-setup.ts';
+import { addRecords, putBefore } from './pull-setup.ts';
 
 const START = '2026-03-10T18:00:00.000Z';
 
@@ -125,6 +126,32 @@ it('leaves only the questions open whose call is refused, and asks none for a di
   const ofPlans = ['plan_search', 'plan_period_ends', 'plan_listing'];
   expect(Object.keys(third)).toEqual([...ofPlans, ...whole, 'renewal', 'import_delay']);
   expect(rig.sandbox.ledger().requests.events).toBe(before);
+});
+
+it('answers about listings whose most common category is not a listed one, or none', async () => {
+  const rig = await rigWith({});
+  const many = (of: (id: number) => object) => Array.from({ length: 60 }, (_, i) => ({ id: 900_001 + i, ...of(i) }));
+  await addRecords(
+    rig,
+    'drivers',
+    many((i) => ({ name: 'A', cnh_category_id: i % 2 === 0 ? 10 : '' })),
+  );
+  const answers = answersIn(await probeService(rig.dependencies, { isSeen: true }));
+  expect(answers).toMatchObject({ driver_listing: expect.any(String), renewal: expect.any(String) });
+});
+
+it('keeps the other answers where a request would be invalid', async () => {
+  const rig = await rigWith({});
+  await addRecords(rig, 'vehicles', [{ id: -1, name: 'A' }]);
+  const answers = answersIn(await probeService(rig.dependencies, { isSeen: true }));
+  expect(answers).toMatchObject({ plan_search: 'overlap', vehicle_ids: null, renewal: expect.any(String) });
+});
+
+it('takes the two most common of the listed categories', () => {
+  const drivers = ['', '', '', 0, 10, 10, '2', 2, 3, null].map((cnh_category_id) => ({ cnh_category_id }));
+  expect(mostCommon(drivers, categoryOfDriver, CNH_CATEGORIES)).toEqual([2, 3]);
+  const points = ['', '', 10, 10, 4].map((id) => ({ point_of_interest_category: { id } }));
+  expect(mostCommon(points, categoryOfPoint, POINT_OF_INTEREST_CATEGORIES)).toEqual([4]);
 });
 
 it('reports how late an imported plan is listed', async () => {

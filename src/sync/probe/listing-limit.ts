@@ -1,5 +1,6 @@
 // Finds out whether a listing that a pull reads as a whole is cut off: then listings of a part of it show records that it
 // lacks, also when it is repeated. Nothing shows it where all records are alike in what the service can filter by.
+import type { NumberedName } from '../../core/code-lists.ts';
 import { scalarText } from '../../core/glossary.ts';
 import { toInstant } from '../../fleet/instants.ts';
 import { type Answer, atLeast } from './answers.ts';
@@ -33,12 +34,24 @@ export async function limitOfListing<Filter>({ what, whole, list, parts }: Listi
 export const idsOf = (records: readonly unknown[]): number[] =>
   records.map((record) => numberIn(record, 'id')).filter(Number.isSafeInteger);
 
+/** NaN if there is none. */
 const numberIn = (record: unknown, field: string): number =>
-  Number(scalarText((record as Record<string, unknown>)[field]));
+  Number(scalarText((record as Record<string, unknown>)[field]).trim() || undefined);
 
-/** The two most common values of a field: a record that is cut off probably has one of them. */
-export function mostCommon(records: readonly unknown[], numberOf: (record: unknown) => number): number[] {
-  const groups = Map.groupBy(records.map(numberOf).filter(Number.isSafeInteger), (value) => value);
+/**
+ * The two most common categories: a record that is cut off probably has one of them. Only those that are listed can be asked
+ * for.
+ */
+export function mostCommon(
+  records: readonly unknown[],
+  categoryOf: (record: unknown) => number,
+  categories: readonly NumberedName[],
+): number[] {
+  const listed = new Set(categories.map(({ id }) => id));
+  const groups = Map.groupBy(
+    records.map(categoryOf).filter((id) => listed.has(id)),
+    (id) => id,
+  );
   return [...groups]
     .toSorted(([, a], [, b]) => b.length - a.length)
     .map(([value]) => value)

@@ -2,6 +2,7 @@
 // whether listings are cut off, how many vehicles an event query takes, how tokens are renewed, and how late plans are
 // listed after their import. Each question stands alone: a call that the service refuses leaves only its own questions
 // open. The answers are stored, so that the next probe notices a change.
+import { CNH_CATEGORIES, POINT_OF_INTEREST_CATEGORIES } from '../../core/code-lists.ts';
 import { asRoadbookError, Fatal, Skippable } from '../../core/errors.ts';
 import { scalarText } from '../../core/glossary.ts';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
@@ -99,7 +100,7 @@ export async function probeService(
  * Failures that concern the call, as all that are skippable do, or that leave the answers so far as they are. After any other
  * one, further calls would fail too.
  */
-const OF_ONE_CALL = ['forbidden', 'service_failed', 'timed_out', 'bad_answer', TOO_MANY];
+const OF_ONE_CALL = ['request_invalid', 'forbidden', 'service_failed', 'timed_out', 'bad_answer', TOO_MANY];
 
 async function unknownIfRefused(ask: () => Promise<Answer>): Promise<Answer> {
   try {
@@ -123,7 +124,7 @@ function questionsOf(asking: Asking): Record<Question, () => Promise<Answer>> {
   const limitOfDrivers = async (is_deliveryman: boolean, what: string): Promise<Answer> => {
     const list = (cnh_category_id?: number) => fleet.call(drivers, { is_deliveryman, cnh_category_id }, calling);
     const whole = await list();
-    return limitOfListing({ what, whole, list, parts: mostCommon(whole, categoryOfDriver) });
+    return limitOfListing({ what, whole, list, parts: mostCommon(whole, categoryOfDriver, CNH_CATEGORIES) });
   };
   const [week, day] = [REACH_MS, DAY_MS].map((ms) => ({ begin: nowMs - ms, end: nowMs })) as [Span, Span];
   const plans = once(() => searchPlans(asking, week));
@@ -165,7 +166,8 @@ function questionsOf(asking: Asking): Record<Question, () => Promise<Answer>> {
       const list = (point_of_interest_category_id?: number) =>
         fleet.call(pointsOfInterest, { point_of_interest_category_id }, calling);
       const whole = await list();
-      return limitOfListing({ what: 'points of interest', whole, list, parts: mostCommon(whole, categoryOfPoint) });
+      const parts = mostCommon(whole, categoryOfPoint, POINT_OF_INTEREST_CATEGORIES);
+      return limitOfListing({ what: 'points of interest', whole, list, parts });
     },
     renewal: () => renewalForms(asking),
     import_delay: () => delayOfImports(asking),
