@@ -228,16 +228,20 @@ it.each([
   expect((await limitOfListing({ what: 'agents', whole, list, parts: [4] }))[0]).toBe(answer);
 });
 
-it.each([2, 11])('does not take one rejected vehicle, number %i of 12, for a limit', async (index) => {
+it.each([
+  ['number 2 of 12', [2], 'at least 2'],
+  ['number 11 of 12', [11], 'at least 11'],
+  ['number 1 and the next', [1, 2], null],
+])('does not take rejected vehicles for a limit: %s', async (_, indexes, answer) => {
   const rig = await rigWith({});
   await rig.run('pull-vehicles');
   const ids = (await rig.rows('select id from vehicle order by id')).map(({ id }) => String(id));
   await putBefore(rig, (url) => {
     const asked: string[] = url.searchParams.get('vehicles_id')?.match(/\d+/g) ?? [];
-    return asked.includes(String(ids[index])) ? { status: 400, body: {} } : undefined;
+    return indexes.some((index) => asked.includes(ids[index] ?? '')) ? { status: 400, body: {} } : undefined;
   });
-  const { vehicle_ids } = answersIn(await probeService(rig.dependencies, { isSeen: true }));
-  expect(vehicle_ids).toBe(`at least ${index}`);
+  const { vehicle_ids, event_search } = answersIn(await probeService(rig.dependencies, { isSeen: true }));
+  expect([vehicle_ids, event_search]).toEqual([answer, 'start']);
 });
 
 it('keeps an answer that nothing shows any more, with the date of its own', async () => {

@@ -260,7 +260,8 @@ async function tripsOfMostVehicles(asking: Asking, span: Span, all: readonly num
   let rejected = most.length + 1;
   for (let size = most.length; size > (accepted?.ids.length ?? 0); ) {
     const ids = most.slice(0, size);
-    const listed = await tripsUnlessRejected(asking, span, ids);
+    // A query of a single vehicle is not rejected for their number.
+    const listed = await (size === 1 ? searchTrips : tripsUnlessRejected)(asking, span, ids);
     if (listed === undefined) rejected = size;
     else accepted = { listed, ids };
     size = Math.floor(((accepted?.ids.length ?? 0) + rejected) / 2);
@@ -268,14 +269,18 @@ async function tripsOfMostVehicles(asking: Asking, span: Span, all: readonly num
   const { listed = [], ids = [] } = accepted ?? {};
   return { listed, ids, limit: await limitOfIds() };
 
-  /** A query may be rejected because of one vehicle: another one in its place shows whether it was their number. */
+  /**
+   * A query may be rejected because of one vehicle: another one in its place, which is accepted alone, shows whether it was
+   * their number.
+   */
   async function limitOfIds(): Promise<Answer> {
     if (ids.length === most.length) return [atLeast(ids.length), 'as many as exist, or as fit into a URL'];
     const other = most.slice(rejected, rejected + 1);
-    const isNumber = other.length > 0 && !(await tripsUnlessRejected(asking, span, [...ids, ...other]));
-    return isNumber
-      ? [`${ids.length}`, `${rejected} were rejected`]
-      : [atLeast(ids.length), `${rejected} were rejected, perhaps because of one of them`];
+    const isRejected = async (some: number[]) => (await tripsUnlessRejected(asking, span, some)) === undefined;
+    if (other.length === 0 || !(await isRejected([...ids, ...other])))
+      return [atLeast(ids.length), `${rejected} were rejected, perhaps because of one of them`];
+    if (await isRejected(other)) return [null, `${rejected} were rejected, and so was vehicle ${other} alone`];
+    return [`${ids.length}`, `${rejected} were rejected`];
   }
 }
 
@@ -283,8 +288,7 @@ async function tripsUnlessRejected(asking: Asking, span: Span, ids: number[]): P
   try {
     return await searchTrips(asking, span, ids);
   } catch (thrown) {
-    // A query of a single vehicle is not rejected for their number.
-    if (!(asRoadbookError(thrown) instanceof Skippable) || ids.length === 1) throw thrown;
+    if (!(asRoadbookError(thrown) instanceof Skippable)) throw thrown;
     return undefined;
   }
 }
