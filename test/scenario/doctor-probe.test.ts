@@ -162,21 +162,33 @@ it('reports how late an imported plan is listed', async () => {
   await place.run('push-route-plans');
   const report = await probeService(place.dependencies, { isSeen: true });
   expect(answersIn(report).import_delay).toBe('6m');
-  const configWith = (settle: number, enabled = true) => {
-    const [push, verify] = [
-      { enabled, options: { settle } },
-      { enabled: true, options: { probe: true } },
-    ];
-    return { jobs: { 'push-route-plans': push, 'verify-warehouse': verify }, service: { renewal: 'auto' } };
+  const found = async (settle: number) => {
+    const jobs = {
+      'push-route-plans': { enabled: true, options: { settle } },
+      'verify-warehouse': { enabled: true, options: { probe: true, max_calls: 800 } },
+    };
+    const config = { jobs, service: { renewal: 'auto' } } as unknown as Config;
+    const warnings = probeChecks(report, config).filter(({ state }) => state === 'warn');
+    // One stop of the daemon would be a reason for 30 days.
+    expect(await unfitAnswers(place.dependencies.engine, config)).toEqual([]);
+    return warnings.map(({ found: text }) => text);
   };
-  const found = async (config: unknown) => [
-    probeChecks(report, config as Config).filter(({ state }) => state === 'warn').length,
-    (await unfitAnswers(place.dependencies.engine, config as Config)).map(({ text }) => text),
-  ];
-  const resent = expect.stringMatching(/within: 6m \(found .*; push-route-plans sends a plan again .* after 5m$/);
-  expect(await found(configWith(5 * 60_000))).toEqual([1, [resent]]);
-  expect(await found(configWith(6 * 60_000))).toEqual([0, []]);
-  expect(await found(configWith(5 * 60_000, false))).toEqual([1, []]);
+  const resent = expect.stringMatching(/within: 6m .*; push-route-plans sends a plan again .* after 5m$/);
+  expect(await found(5 * 60_000)).toEqual([resent]);
+  expect(await found(6 * 60_000)).toEqual([]);
+});
+
+it.each<[string, { enabled?: boolean; probe?: boolean; max_calls?: number }, Question[]]>([
+  ['the job makes the probe', { max_calls: 280 }, ['renewal']],
+  ['its calls are too few for it', { max_calls: 279 }, []],
+  ['it is turned off', { probe: false }, []],
+  ['the job is disabled', { enabled: false }, []],
+])('is a reason of the nightly probe if %s', async (_, { enabled = true, ...own }, questions) => {
+  const rig = await rigWith({ renewal: 'none' });
+  await probeService(rig.dependencies, { isSeen: true });
+  const jobs = { 'verify-warehouse': { enabled, options: { probe: true, max_calls: 800, ...own } } };
+  const config = { jobs, service: { renewal: 'body' } } as unknown as Config;
+  expect((await unfitAnswers(rig.engine, config)).map(({ question }) => question)).toEqual(questions);
 });
 
 it('is a reason every night while a listing is cut off, since the first night and after it was seen', async () => {
@@ -290,7 +302,10 @@ it('is made every night within the calls of the verification, and a changed answ
   expect(await night()).toBeLessThanOrEqual(MOST_PROBE_CALLS);
   expect(await reasons()).toEqual([]);
   await switchTo(rig, { planSearch: 'start' });
+  const leftOut = () => rig.logLines.filter((line) => line.includes('probe left out')).map((line) => JSON.parse(line));
+  expect(leftOut()).toEqual([]);
   expect(await night(4 * MOST_PROBE_CALLS - 1)).toBe(0);
+  expect(leftOut()).toMatchObject([{ level: 'warn', job: 'verify-warehouse', max_calls: 279, needed: 280 }]);
   expect(await reasons()).toEqual([]);
   await night();
   await night();

@@ -2,6 +2,8 @@
 import type { Config } from '../../config/schema.ts';
 import { formatDuration, parseDuration } from '../../core/time/durations.ts';
 import { isAsked, isOpen, newestAnswers, QUESTIONS, type Question } from '../../sync/probe/answers.ts';
+import { isProbing } from '../../sync/probe/probe.ts';
+import type { VerifyOptions } from '../../sync/verify/run.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 
 type FittedConfig = Pick<Config, 'jobs' | 'service'>;
@@ -47,13 +49,17 @@ export interface UnfitAnswer {
   hint: string;
 }
 
-/** None if no job makes the probe every night: then nothing would ever show that the answer fits. */
+/**
+ * None if no job makes the probe every night: then nothing would ever show that the answer fits. The delay of imports is none
+ * either: it is the longest of 30 days, also if only the daemon was stopped, and nobody could end it.
+ */
 export async function unfitAnswers(engine: Engine, config: FittedConfig): Promise<UnfitAnswer[]> {
-  const { enabled = false, options } = config.jobs['verify-warehouse'] ?? {};
-  if (!enabled || options?.probe !== true) return [];
+  const { enabled = false, options = {} } = config.jobs['verify-warehouse'] ?? {};
+  if (!enabled || !isProbing(options as unknown as VerifyOptions)) return [];
   const isEnabled = (job: string): boolean => config.jobs[job]?.enabled === true;
   return (await newestAnswers(engine)).flatMap(({ question, answer, at }) => {
-    const wrong = isAsked(question, isEnabled) ? contradictionOf(question, answer, config) : undefined;
+    const isReason = question !== 'import_delay' && isAsked(question, isEnabled);
+    const wrong = isReason ? contradictionOf(question, answer, config) : undefined;
     if (wrong === undefined) return [];
     return [{ question, text: `${QUESTIONS[question]}: ${answer} (found ${at}); ${wrong.found}`, hint: wrong.hint }];
   });

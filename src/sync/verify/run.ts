@@ -11,7 +11,7 @@ import { coverageOf, EVER, UNTIL_READ } from '../../warehouse/control/coverage.t
 import { storeVerified, type VerifiedDay } from '../../warehouse/control/verification.ts';
 import { openRecords } from '../../warehouse/queries/day-status.ts';
 import type { Comparison, NamedJob, Preview, PreviewContext, RunContext, RunOutcome } from '../job.ts';
-import { MOST_PROBE_CALLS, probeService } from '../probe/probe.ts';
+import { isProbing, LEAST_CALLS_WITH_PROBE, PROBE_SHARE, probeService } from '../probe/probe.ts';
 import { callContext } from '../pull/calls.ts';
 import { type LocalDay, localDate, localDays } from '../pull/plan/local-days.ts';
 import { TOO_MANY } from '../pull/plan/slice-scale.ts';
@@ -102,15 +102,15 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
   return { failures: [...probe.failures, ...failures], worked: compared > 0 };
 }
 
-/** The probe may use this share of the calls, and is left out if that is too little for it. */
-const PROBE_SHARE = 0.25;
-
-/** Asks the service whether it still behaves as before. */
+/** Asks the service whether it still behaves as before, unless there are too few calls for it. */
 async function probeWithin(context: RunContext): Promise<{ calls: number; failures: RoadbookError[] }> {
   const { probe, max_calls } = verifyOptions(context);
   const most = Math.floor(max_calls * PROBE_SHARE);
   const failures: RoadbookError[] = [];
-  if (!probe || most < MOST_PROBE_CALLS) return { calls: 0, failures };
+  if (!isProbing({ probe, max_calls })) {
+    if (probe) context.log.warn({ max_calls, needed: LEAST_CALLS_WITH_PROBE }, 'probe left out: max_calls is too low');
+    return { calls: 0, failures };
+  }
   const callsLeft = { count: most };
   const calling = callContext({ ...context, callsLeft }, context.signal, PRIORITY.history);
   try {
