@@ -15,6 +15,8 @@ import { makePushPlace } from '../support/push-place.ts';
 import { parse } from '../unit/config-declarations.ts';
 
 const HOUR_MS = 3_600_000;
+/** For `now()` of the database: the time of the simulated service. */
+const NOW = "timestamp '2025-03-12 15:00:00'";
 
 const page = (name: string): string =>
   readFileSync(resolve(import.meta.dirname, `../../docs/how-to/${name}.md`), 'utf8');
@@ -39,22 +41,26 @@ describe.each([
     for (const statement of example(name, 'sql').split(';').slice(0, -1)) await erp.raw(statement);
     const times = { starts_at: '2025-03-13 08:00:00', ends_at: '2025-03-13 18:00:00' };
     await erp('orders').insert([1, 2, 3].map((number) => ({ number, ...times })));
+    const past = { starts_at: '2025-03-05 08:00:00', ends_at: '2025-03-05 18:00:00' };
+    await erp('orders').insert({ number: 4, ...past, roadbook_state: 'rejected' });
     const stop = { position: 1, customer: 'Padaria São João', street: 'Rua Um, 1' };
     await erp('stops').insert([
       { order_number: 1, ...stop },
       // Without a place, so that they are rejected.
       { order_number: 2, ...stop, street: null },
       { order_number: 3, ...stop, street: null },
+      { order_number: 4, ...stop, street: null },
     ]);
     const correct = (order_number: number) => erp('stops').where({ order_number }).update({ street: 'Rua Dois, 2' });
+    const feed = feedIn(example(name, 'yaml').replace('now()', NOW), connection);
     const place = await makePushPlace({
-      feeds: { route_plans: feedOf(name, connection) },
+      feeds: { route_plans: feed },
       // The run has read its feed by then, and has acknowledged nothing.
       answering: async (url) => void (url.pathname.endsWith('/route_plan') && (await correct(3))),
     });
-    const states = () => erp('orders').orderBy('number').pluck('roadbook_state');
+    const states = () => erp('orders').where(times).orderBy('number').pluck('roadbook_state');
 
-    expect(await place.run('push-route-plans')).toMatchObject({ sent: 1, confirmed: 1, rejected: 2 });
+    expect(await place.run('push-route-plans')).toMatchObject({ records: 3, sent: 1, confirmed: 1, rejected: 2 });
     expect(await states()).toEqual(['confirmed', 'rejected', 'rejected']);
     expect(await place.run('push-route-plans')).toMatchObject({ status: 'ok', sent: 1, confirmed: 1 });
     expect(await states()).toEqual(['confirmed', 'rejected', 'confirmed']);

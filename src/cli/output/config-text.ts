@@ -86,8 +86,8 @@ function feedText(answers: Answers): string {
     client: ${answers.client}
     connection: \${ERP_DATABASE_URL}
     # Order the rows by the code of the plan. Once roadbook-tables.sql was run, leave out what was acknowledged; a rejected
-    # plan comes again, and is sent when it was corrected:
-    #   where not exists (select 1 from roadbook_outcome r
+    # plan comes again until a week after its start, and is sent when it was corrected:
+    #   where the start of the plan > seven days ago and not exists (select 1 from roadbook_outcome r
     #     where r.external_code = the code of the plan, as text, and r.state not in ('rejected', 'unknown'))
 ${indented(literal({ query: answers.query }), 4)}
     # Both write to tables of Roadbook's own, see roadbook-tables.sql. Remove them if the ERP need not know.
