@@ -30,7 +30,6 @@ const sessionZoneQuery = (instants: readonly number[]): string => {
 
 const DATABASE_COLLATION = 'select @@character_set_database as charset, @@collation_database as collation';
 
-const UNKNOWN_ZONE = 'is a TIMESTAMP, and the zone of the database session is not known; set its time_zone';
 const NO_TIME = 'is a TIMESTAMP that is no time, such as 0000-00-00; select null in its place';
 const REPEATED =
   'is a TIMESTAMP in an hour that the clocks of the database repeat; set time_zone of its session to an offset';
@@ -41,6 +40,9 @@ interface SessionZone {
   /** Minutes from UTC at each of the instants, with spaces between. */
   offsets: string;
 }
+
+/** The zone in which a TIMESTAMP is read, or why none can be. */
+type ShownIn = { zone: string } | { issue: string };
 
 export const mysql: SqlClient = {
   settings: ({ connectMs }) => ({
@@ -104,35 +106,39 @@ async function endStatement(threadId: number, localPort: number, knex: Knex.Clie
 }
 
 /**
- * The IANA zone or offset of the session; undefined if the server has only an abbreviation, such as `-03` or `CET`, of a zone
- * whose clocks are not those of the configured one at each of the instants.
+ * The IANA zone or offset of the session. The server may have only an abbreviation, such as `-03` or `CET`: then it is the
+ * configured zone, if their clocks are the same at each of the instants.
  */
 export function sessionZone(
   { name, system, offsets }: SessionZone,
   configured: string,
   instants: readonly number[],
-): string | undefined {
+): ShownIn {
   const zone = name === 'SYSTEM' ? system : name;
-  if (zone === 'UTC' || /^[+-]\d\d:\d\d$/.test(zone) || zone.includes('/')) return zone;
-  return offsets === offsetsOf(configured, instants) ? configured : undefined;
+  if (zone === 'UTC' || /^[+-]\d\d:\d\d$/.test(zone) || zone.includes('/')) return { zone };
+  const shown = offsets.split(' ').map(Number);
+  for (const [i, at] of instants.entries()) {
+    const instant = Temporal.Instant.fromEpochMilliseconds(at * 1_000);
+    const minutes = Math.abs(Number(shown[i]) - instant.toZonedDateTimeISO(configured).offsetNanoseconds / 60e9);
+    if (minutes !== 0) return { issue: clocksDiffer(zone, configured, `${instant} by ${minutes} minutes`) };
+  }
+  return { zone: configured };
 }
 
-/** In the form of the server. */
-const offsetsOf = (zone: string, instants: readonly number[]): string =>
-  instants
-    .map((at) => Temporal.Instant.fromEpochMilliseconds(at * 1_000).toZonedDateTimeISO(zone).offsetNanoseconds / 60e9)
-    .join(' ');
+const clocksDiffer = (zone: string, configured: string, difference: string): string =>
+  `is a TIMESTAMP, and the clocks of the database (${zone}) and of ${configured} differ, as at ${difference}; update the ` +
+  'time zone data of its server, set its time_zone to an offset such as -03:00, or select cast(… as datetime), which is ' +
+  `read in ${configured}`;
 
-function readerOf(type: number, zone: string | undefined): ((cell: Cell) => unknown) | undefined {
+function readerOf(type: number, shownIn: ShownIn): ((cell: Cell) => unknown) | undefined {
   if (type === BIT) return (cell) => (Buffer.isBuffer(cell) ? Number(BigInt(`0x${cell.toString('hex')}`)) : cell);
   if (type === DECIMAL) return (cell) => (typeof cell === 'string' ? databaseNumber(cell) : cell);
-  return type === TIMESTAMP ? (cell) => (typeof cell === 'string' ? timestampCell(cell, zone) : cell) : undefined;
+  return type === TIMESTAMP ? (cell) => (typeof cell === 'string' ? timestampCell(cell, shownIn) : cell) : undefined;
 }
 
-/** `zone` is that of the session, undefined if it is not known. */
-export function timestampCell(text: string, zone: string | undefined): unknown {
-  if (zone === undefined) return unreadableCell(UNKNOWN_ZONE, text);
-  const moment = zonedMoment(text, zone);
+export function timestampCell(text: string, shownIn: ShownIn): unknown {
+  if ('issue' in shownIn) return unreadableCell(shownIn.issue, text);
+  const moment = zonedMoment(text, shownIn.zone);
   if (moment === undefined) return unreadableCell(NO_TIME, text);
-  return isRepeated(text, zone) ? unreadableCell(REPEATED, text) : moment;
+  return isRepeated(text, shownIn.zone) ? unreadableCell(REPEATED, text) : moment;
 }
