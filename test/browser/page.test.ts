@@ -1,10 +1,10 @@
 // What a person does on the page, in a real Chromium over a working day on the sandbox.
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { zeroCounts } from '../../src/core/glossary.ts';
-import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
+import type { OutboxEntry } from '../../src/warehouse/outbox/entry.ts';
 import { type Browser, chromiumPath, launchBrowser, type OpenPage, violations } from '../support/browser.ts';
 import { entryIn } from '../support/outbox-samples.ts';
-import { HOSTILE, makeRejection, makeWorkingDay } from '../support/status-day.ts';
+import { HOSTILE, makeRejection, makeWorkingDay, offerPlans } from '../support/status-day.ts';
 import { makeStatusPlace, type StatusPlace, TOKEN } from '../support/status-place.ts';
 
 if (chromiumPath === undefined) process.stderr.write('Chromium was not found: the browser tests are skipped.\n');
@@ -279,19 +279,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     expect(await violations(page)).toEqual([]);
   });
 
-  /** Plans of the ERP for a day; removed after the test. */
-  async function offer(day: string, entries: readonly ReturnType<typeof entryIn>[]) {
-    const period = { period_start: `${day}T11:00:00.000Z`, period_end: `${day}T20:00:00.000Z` };
-    const codes = entries.map(({ external_code }) => external_code);
-    const { engine } = place.rig;
-    await engine.write((tx) =>
-      storeEntries(
-        tx,
-        entries.map((entry) => ({ ...entry, ...period })),
-      ),
-    );
-    onTestFinished(() => engine.write(({ sql }) => sql('push_outbox').whereIn('external_code', codes).delete()));
-  }
+  const offer = (day: string, entries: readonly OutboxEntry[]) => offerPlans(place, day, entries);
 
   it('says in one line which plans of the ERP are not at the service, and names the vehicle of a rejected one', async () => {
     const payload = JSON.stringify({ data: { vehicle_plate: 'XYZ9A87' } });

@@ -2,10 +2,10 @@
 // that opens on the way is free of axe's violations. The words come from the catalogues of the page, which a test compares.
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
+import type { OutboxEntry } from '../../src/warehouse/outbox/entry.ts';
 import { type Browser, chromiumPath, launchBrowser, type OpenPage, violations } from '../support/browser.ts';
 import { entryIn } from '../support/outbox-samples.ts';
-import { makeWorkingDay } from '../support/status-day.ts';
+import { makeWorkingDay, offerPlans } from '../support/status-day.ts';
 import { makeStatusPlace, type StatusPlace, TOKEN } from '../support/status-place.ts';
 
 const TEXTS = '../../src/status/page/texts';
@@ -69,19 +69,7 @@ describe.skipIf(chromiumPath === undefined)('the page by keyboard', () => {
       return page;
     }
 
-    /** Entries of a day of their own; removed after the test. */
-    async function offer(...entries: ReturnType<typeof entryIn>[]) {
-      const period = { period_start: '2026-03-20T11:00:00.000Z', period_end: '2026-03-20T20:00:00.000Z' };
-      const codes = entries.map(({ external_code }) => external_code);
-      const { engine } = place.rig;
-      await engine.write((tx) =>
-        storeEntries(
-          tx,
-          entries.map((entry) => ({ ...entry, ...period })),
-        ),
-      );
-      onTestFinished(() => engine.write(({ sql }) => sql('push_outbox').whereIn('external_code', codes).delete()));
-    }
+    const offer = (...entries: OutboxEntry[]) => offerPlans(place, '2026-03-20', entries);
     const states = () =>
       place.rig.rows("select external_code as code, state from push_outbox where external_code like 'K-%' order by 1");
 

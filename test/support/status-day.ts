@@ -3,6 +3,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import { tableJobs } from '../../src/app/app.ts';
 import { zeroCounts } from '../../src/core/glossary.ts';
 import type { Feed } from '../../src/erp/source.ts';
@@ -10,6 +11,8 @@ import { openSource } from '../../src/erp/sources.ts';
 import { fillProofRules, fillStopRules, fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
 import { storeVerified } from '../../src/warehouse/control/verification.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
+import type { OutboxEntry } from '../../src/warehouse/outbox/entry.ts';
+import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
 import { makeStatusPlace, type StatusPlace, type StatusPlaceOptions, TOKEN } from './status-place.ts';
 
 /** A Tuesday at three in the afternoon in São Paulo. */
@@ -305,4 +308,17 @@ async function addTrouble({ rig }: StatusPlace): Promise<void> {
       run_id: 'r',
     });
   });
+}
+
+/** Entries of the outbox whose plans are of the day; removed after the test. */
+export async function offerPlans({ rig: { engine } }: StatusPlace, day: string, entries: readonly OutboxEntry[]) {
+  const period = { period_start: `${day}T11:00:00.000Z`, period_end: `${day}T20:00:00.000Z` };
+  const codes = entries.map(({ external_code }) => external_code);
+  await engine.write((tx) =>
+    storeEntries(
+      tx,
+      entries.map((entry) => ({ ...entry, ...period })),
+    ),
+  );
+  onTestFinished(() => engine.write(({ sql }) => sql('push_outbox').whereIn('external_code', codes).delete()));
 }
