@@ -68,7 +68,8 @@ describe('nothing is missed for ever', () => {
     const hidden = { id: 0 };
     await putBefore(rig, async (url, original) => {
       if (url.pathname !== '/import/route_plan' || !url.searchParams.has('begin_date')) return undefined;
-      const isDay = url.searchParams.get('begin_date')?.startsWith('2026-03-09') === true;
+      const begin = Date.parse(url.searchParams.get('begin_date') ?? '') + 1;
+      const isDay = new Date(begin).toISOString().startsWith('2026-03-09');
       if (isRejected) return isDay ? { status: 422, body: {} } : undefined;
       const { data } = (await original()) as { data?: { id: number; date_time_start: string }[] };
       if (hidden.id === 0 && isDay)
@@ -89,6 +90,24 @@ describe('nothing is missed for ever', () => {
     isRejected = false;
     expect(await rig.run('pull-route-plans', options)).toMatchObject({ status: 'ok' });
     expect(await found()).toEqual([hidden]);
+  });
+
+  it('when a search leaves out what begins with its period: the record is found', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 1, churn: false } });
+    const since = 3 * 24 * HOUR;
+    const at = new Date(rig.clock.now() - 60_000 - since).toISOString();
+    const first = { id: 987_654_321, event_category: 1, vehicle: { id: 1_000_000 }, begin_date: at, end_date: at };
+    await putBefore(rig, async (url, original) => {
+      if (url.pathname !== '/event/') return undefined;
+      const [period]: { begin: string; end: string }[] = JSON.parse(url.searchParams.get('periods') ?? '');
+      const isFirst =
+        url.searchParams.get('event_category') === '1' && Date.parse(period?.begin ?? '') < Date.parse(at);
+      const found = (await original()) as unknown[];
+      return { body: isFirst ? [...found, first] : found };
+    });
+    await rig.run('pull-vehicles');
+    expect(await rig.run('pull-events', { since: '3d', categories: [1] })).toMatchObject({ status: 'ok' });
+    expect(await rig.rows(`select id from event where begin_date = '${at}'`)).toEqual([{ id: first.id }]);
   });
 
   it('when the clock was ahead for a while: the time it marked covered is read once it has come', async () => {

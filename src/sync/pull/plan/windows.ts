@@ -92,3 +92,6 @@ export const intervalOf = ({ begin, end }: Span): Interval => ({
   beginAt: isoInstant(begin),
   endAt: isoInstant(end),
 });
+
+/** The period to ask for. Whether a search finds what lies at the first instant of its period is not documented. */
+export const searchOf = ({ begin, end }: Span): Interval => intervalOf({ begin: begin - 1, end });
