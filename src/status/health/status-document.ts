@@ -2,7 +2,6 @@
 // that any process can produce it.
 import type { Config } from '../../config/schema.ts';
 import { isoInstant } from '../../core/time/clock.ts';
-import { DAY_MS } from '../../core/time/durations.ts';
 import type { SessionState } from '../../fleet/session/session.ts';
 import type { QueueFacts } from '../../sync/dispatch/dispatcher.ts';
 import type { NamedJob } from '../../sync/job.ts';
@@ -10,7 +9,7 @@ import { changedAnswers } from '../../sync/probe/answers.ts';
 import { isCounted } from '../../sync/pull/plan/scopes.ts';
 import { type OutboxAttention, outboxAttention } from '../../sync/push/attention.ts';
 import { pushIssues } from '../../sync/push/push-issues.ts';
-import { type TableDrift, tableDrift } from '../../warehouse/control/verification.ts';
+import { LONGEST_REACH_MS, type TableDrift, tableDrift } from '../../warehouse/control/verification.ts';
 import { type OutboxState, pushOutbox } from '../../warehouse/outbox/entry.ts';
 import { oldestUnknown, outboxCounts } from '../../warehouse/outbox/lists.ts';
 import { countRows, type RowCounts } from '../../warehouse/queries/row-counts.ts';
@@ -78,9 +77,6 @@ export interface StatusFacts {
 }
 
 const VERIFY_JOB = 'verify-warehouse';
-
-/** A verification reaches no further back: an older result says nothing about the days that can be verified now. */
-const LONGEST_REACH_MS = 29 * DAY_MS;
 
 /** The results of tables that an enabled job still pulls, and that are not out of date. */
 export function currentDrift(

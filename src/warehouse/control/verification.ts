@@ -1,6 +1,7 @@
 // What verifications found: a row for each run, table and day, with its counts. The rows of a day that pulls no longer read
 // again are final: a difference there is drift. Any other difference is late data, which the next runs bring.
 import type { Knex } from 'knex';
+import { DAY_MS } from '../../core/time/durations.ts';
 import type { Engine } from '../engine.ts';
 import { controlTable, date, instant, integer, type RowOf, text } from '../schema/table.ts';
 
@@ -13,7 +14,7 @@ export const syncVerification = controlTable({
     run_id: text('The run that compared the rows.'),
     table_name: text('Name of the table.'),
     day: date('Local day of the rows; for a table that is read as a list, the day of the verification.'),
-    state: text('final if no run reads the day again by itself, else provisional; lists are provisional.'),
+    state: text('final if no run reads the rows again by itself, else provisional; lists are provisional.'),
     verified_at: instant('When the rows were compared.', { required: true }),
     compared: integer('Rows compared: the sum of the next four.', { required: true }),
     equal: integer('Rows that are the same in both.', { required: true }),
@@ -30,6 +31,9 @@ export const syncVerification = controlTable({
 export interface VerifiedDay extends RowOf<typeof syncVerification> {
   state: 'final' | 'provisional';
 }
+
+/** A verification reaches no further back: an older result says nothing about the days that can be verified now. */
+export const LONGEST_REACH_MS = 29 * DAY_MS;
 
 export const storeVerified = (engine: Pick<Engine, 'write'>, rows: readonly VerifiedDay[]): Promise<unknown> =>
   engine.write((tx) => tx.store(syncVerification, rows));
@@ -60,11 +64,11 @@ export interface TableVerification {
 }
 
 export async function lastVerifications(engine: Pick<Engine, 'read'>): Promise<TableVerification[]> {
-  const rows = await engine.read((sql) => lastSums(sql, {}));
-  return rows.map(({ equal, ...row }) => ({ ...row, differing: row.compared - equal }));
+  const rows = await engine.read((sql) => lastRows(sql, {}));
+  return sums(rows).map(({ equal, ...row }) => ({ ...row, differing: row.compared - equal }));
 }
 
-/** The final rows of a table in the last verification that compared any. */
+/** The final rows of a table in the last verification that compared any, and those of earlier ones that still differ. */
 export interface TableDrift {
   table: string;
   verified_at: string;
@@ -75,29 +79,49 @@ export interface TableDrift {
 }
 
 export async function tableDrift(engine: Pick<Engine, 'read'>): Promise<TableDrift[]> {
-  const rows = await engine.read((sql) => lastSums(sql, { state: 'final' }));
-  return rows.map(({ table, verified_at, compared, equal }) => {
+  const found = await engine.read((sql) => lastRows(sql, { state: 'final' }));
+  const lastAt = new Map(found.map(({ table_name, verified_at }) => [table_name, Date.parse(verified_at)]));
+  const unrepaired = (await engine.read(unrepairedRows)).filter(
+    ({ table_name, verified_at }) => (lastAt.get(table_name) ?? 0) - Date.parse(verified_at) <= LONGEST_REACH_MS,
+  );
+  return sums([...found, ...unrepaired]).map(({ table, verified_at, compared, equal }) => {
     const drifted = compared - equal;
     return { table, verified_at, compared, drifted, drift_ratio: drifted / compared };
   });
 }
 
-/** For each table, the sums of the last run that compared such rows. */
-async function lastSums(sql: Knex, rows: { state?: VerifiedDay['state'] }) {
+/** For each table, the rows of the last run that compared any. */
+function lastRows(sql: Knex, rows: { state?: VerifiedDay['state'] }): Promise<VerifiedDay[]> {
   // Run ids sort by time.
-  const last = sql('sync_verification')
+  const last = sql('sync_verification as last')
     .where(rows)
     .where('compared', '>', 0)
-    .groupBy('table_name')
-    .select('table_name', sql.raw('max(run_id) as run_id'))
-    .as('last');
-  const sums: { table: string; verified_at: string; compared: number; equal: number }[] = await sql
-    .from(sql('sync_verification').where(rows).as('found'))
-    .join(last, (join) => join.on('last.table_name', 'found.table_name').on('last.run_id', 'found.run_id'))
-    .groupBy('found.table_name')
-    .orderBy('found.table_name')
-    .select('found.table_name as table')
-    .max({ verified_at: 'found.verified_at' })
-    .sum({ compared: 'found.compared', equal: 'found.equal' });
-  return sums.map((row) => ({ ...row, compared: Number(row.compared), equal: Number(row.equal) }));
+    .whereRaw('last.table_name = found.table_name')
+    .max('last.run_id');
+  return sql('sync_verification as found').where(rows).where('found.run_id', last).where('compared', '>', 0);
+}
+
+/** Final days that an earlier run found to differ and did not repair, unless a later one compared as many of their rows. */
+const unrepairedRows = (sql: Knex): Promise<VerifiedDay[]> =>
+  sql('sync_verification as found')
+    .where({ state: 'final' })
+    .whereRaw('compared - equal > repaired')
+    .whereExists(isLater(sql))
+    .whereNotExists(
+      isLater(sql).whereRaw('later.day = found.day and later.compared >= found.compared - found.missing_there'),
+    );
+
+const isLater = (sql: Knex) =>
+  sql('sync_verification as later')
+    .where({ 'later.state': 'final' })
+    .whereRaw('later.table_name = found.table_name and later.run_id > found.run_id and later.compared > 0');
+
+function sums(rows: readonly VerifiedDay[]) {
+  const byTable = Map.groupBy(rows, ({ table_name }) => table_name);
+  return [...byTable].toSorted().map(([table, own]) => ({
+    table,
+    verified_at: own.map(({ verified_at }) => verified_at).reduce((a, b) => (a > b ? a : b)),
+    compared: own.reduce((sum, { compared }) => sum + compared, 0),
+    equal: own.reduce((sum, { equal }) => sum + equal, 0),
+  }));
 }
