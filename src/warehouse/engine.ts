@@ -41,6 +41,8 @@ export interface LoadMetadata {
    * stamped later than `at` was written by a clock that was ahead, so its time proves nothing.
    */
   readAt: string;
+  /** The stored rows differ from the service, so figures derived from them may too: they are computed anew, not added to. */
+  isRepair?: boolean;
 }
 
 export interface LoadCounts {

@@ -3,7 +3,7 @@
 import { addCounts, type RunCounts, zeroCounts } from '../../core/glossary.ts';
 import type { Redactor } from '../../core/text/redaction.ts';
 import { isoInstant } from '../../core/time/clock.ts';
-import { invalidate, markCovered } from '../../warehouse/control/coverage.ts';
+import { invalidate, markCovered, type ScopedInterval, UNTIL_READ } from '../../warehouse/control/coverage.ts';
 import { quarantine, quarantineRows, release } from '../../warehouse/control/quarantine.ts';
 import type { LoadMetadata, Transaction } from '../../warehouse/engine.ts';
 import { StaleRead } from '../../warehouse/load/stale-read.ts';
@@ -119,11 +119,13 @@ function storing(result: SliceResult, batches: readonly Batch[], { context, slic
   return async (tx: Transaction): Promise<RunCounts> => {
     await rejectOtherPolicies(tx, dependencies.privacy);
     // Take the time inside the transaction: rows that others stored while this one waited must not count as newer.
-    const metadata = { runId, at: isoInstant(dependencies.clock.now()), readAt };
+    const isRepair = context.comparing !== undefined;
+    const metadata = { runId, at: isoInstant(dependencies.clock.now()), readAt, isRepair };
     const filled = await filledRanges(tx, result.fullRefresh ?? []);
     const counts = await loadBatches(tx, batches, metadata, dependencies.redactor);
     await quarantine(tx, invalid, metadata);
-    await markAllVanished(tx, filled, batches, metadata);
+    const vanished = await markAllVanished(tx, filled, batches, metadata);
+    if (isRepair && vanished > 0) await readAgain(tx, slice.covers ?? [], context);
     const coverage = writtenCoverage(context);
     if (coverage !== undefined) {
       const by = { job: coverage, runId, at: readAt };
@@ -133,6 +135,18 @@ function storing(result: SliceResult, batches: readonly Batch[], { context, slic
     }
     return counts;
   };
+}
+
+/**
+ * Makes a final period due once more. A service that answers with too few records by mistake would otherwise hide the others
+ * for good. The first instant stays covered: coverage that begins with the period would begin later, and the period not be due.
+ */
+async function readAgain(tx: Transaction, covers: readonly ScopedInterval[], { job }: RunContext): Promise<void> {
+  for (const { scopes, beginAt, endAt } of covers) {
+    // A listing is read by every run.
+    if (endAt === UNTIL_READ) continue;
+    await invalidate(tx, { scopes, beginAt: isoInstant(Date.parse(beginAt) + 1), endAt }, { job });
+  }
 }
 
 async function loadBatches(
@@ -166,31 +180,37 @@ async function markAllVanished(
   ranges: readonly FullRefreshRange[],
   batches: readonly Batch[],
   metadata: LoadMetadata,
-) {
+): Promise<number> {
+  let marked = 0;
   for (const refresh of ranges) {
     const part = batches.find((each) => each.table === refresh.table);
     if (part?.allSeen === false && refresh.isSure !== true) continue;
-    await markRange(tx, refresh, batches, metadata);
+    marked += await markRange(tx, refresh, batches, metadata);
   }
+  return marked;
 }
 
-/** Marks vanished rows with their child rows, such as the executions of a point: no answer lists those any more. */
+/**
+ * Marks vanished rows with their child rows, such as the executions of a point: no answer lists those any more. Returns how
+ * many rows vanished, without child rows.
+ */
 async function markRange(
   tx: Transaction,
   refresh: FullRefreshRange,
   batches: readonly Batch[],
   metadata: LoadMetadata,
-) {
+): Promise<number> {
   const { table, range } = refresh;
   const batch = batches.find((each) => each.table === table);
   const keys = () => batch?.seen() ?? [];
   const inside = batch?.inside(refresh) ?? 0;
   const marked = await markVanished(tx, { table, range }, { inside, keys }, metadata);
   const owned = batches.flatMap((part) => (part.table.parent?.table === table.name ? [part.table] : []));
-  if (marked === 0 || owned.length === 0) return;
+  if (marked === 0 || owned.length === 0) return marked;
   const owners = await justMarked(tx, { table, range }, metadata);
   for (const part of owned) {
     const column = part.parent?.column ?? '';
     await markRange(tx, { table: part, range: { [column]: { in: owners } } }, batches, metadata);
   }
+  return marked;
 }

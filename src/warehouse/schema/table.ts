@@ -188,7 +188,7 @@ export const indexedColumns = ({ key, indexes }: Table): ReadonlySet<string> =>
 
 /** The columns that decide whether a row has changed: without the key and columns with `ignoreInDiff`. */
 export const comparedColumns = (table: Table): readonly Column[] =>
-  rowFields(table).filter(({ name, ignoreInDiff }) => !ignoreInDiff && !table.key.includes(name));
+  loadedFields(table).filter(({ name, ignoreInDiff }) => !ignoreInDiff && !table.key.includes(name));
 
 /** The numbers of a table whose changes are recorded in its `revisions`. */
 export const revisedFigures = (table: Table): string[] =>

@@ -70,7 +70,7 @@ export async function load(
   sql: Knex,
   table: Table,
   encoded: readonly SqliteRows[],
-  { readAt, at, runId }: LoadMetadata,
+  { readAt, at, runId, isRepair = false }: LoadMetadata,
 ): Promise<Loaded> {
   const connection: Connection = await sql.client.acquireConnection();
   try {
@@ -94,7 +94,7 @@ export async function load(
     const vehicles = is_moved === 1 ? undefined : new Set<Scalar>();
     const before = first_day > last_day ? undefined : { vehicles, first: first_day, last: last_day };
     const eventDays = unionOf([...encoded.map((each) => each.eventDays), before]);
-    const addInserted = updated === 0 ? () => sql.raw(ADD_INSERTED, { at }) : undefined;
+    const addInserted = updated === 0 && !isRepair ? () => sql.raw(ADD_INSERTED, { at }) : undefined;
     return { inserted: changed - updated, updated, unchanged: rows - changed, eventDays, addInserted };
   } finally {
     sql.client.releaseConnection(connection);
