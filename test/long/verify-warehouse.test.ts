@@ -5,12 +5,23 @@ import { describe, expect, it } from 'vitest';
 import { loadJobs, tableJobs } from '../../src/app/app.ts';
 import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
 import { factMemory } from '../../src/warehouse/control/learned-facts.ts';
+import { tableDrift } from '../../src/warehouse/control/verification.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { addRecords, expectBalance, openRig, putBefore, removeRecords } from '../scenario/pull-setup.ts';
-import { engineCases } from '../support/engines.ts';
+import { type EngineName, engineCases } from '../support/engines.ts';
+import type { Rig } from '../support/rig.ts';
 import { verify, wrong } from '../support/verified.ts';
 
 const NOW = '2026-03-31T15:00:00.000Z';
+
+/** A rig with local days and a history of 12 days. */
+async function readHistory(jobs: readonly string[], engine: EngineName = 'sqlite'): Promise<Rig> {
+  const rig = await openRig(NOW, { vehicles: 2, churn: false }, { engine });
+  await fillLocalTime(rig.engine, rig.dependencies.timezone, rig.clock.now());
+  for (const job of ['vehicles', ...jobs])
+    expect((await rig.run(`pull-${job}`, job === 'vehicles' ? {} : { since: '12d' })).status).toBe('ok');
+  return rig;
+}
 
 describe.each(engineCases)('a verification on $name', ({ name: engine }) => {
   it('is partial if a record no longer fits its table, and with repair the quarantine has it', async () => {
@@ -135,7 +146,60 @@ describe.each(engineCases)('a verification on $name', ({ name: engine }) => {
     expect(await facts()).toHaveLength(1);
   });
 
-  it('calls a difference late on the day of a plan or an itinerary that is still read by id', async () => {
+  it('hides no row for good that the service leaves out of an answer by mistake', async () => {
+    const rig = await readHistory(['events', 'daily-summaries'], engine);
+    const rows = () =>
+      rig.rows(
+        "select 'event' as name, count(*) as n from bi_event union all select 'day', count(*) from bi_vehicle_day union all select 'events', sum(events) from bi_event_day order by name",
+      );
+    const before = await rows();
+    rig.sandbox.addFault({ call: 'events', fault: 'no-records', times: 10_000 });
+    rig.sandbox.addFault({ call: 'daily-summary', fault: 'no-records', times: 10_000 });
+    const hidden = await verify(rig, { tables: ['event', 'daily_summary'], days: '12d', repair: true });
+    expect(new Set(wrong(hidden.rows).map(({ table_name, state }) => `${table_name} ${state}`))).toContain(
+      'event final',
+    );
+    expect(await rows()).not.toEqual(before);
+    rig.sandbox.clearFaults();
+    for (const job of ['pull-events', 'pull-daily-summaries']) await rig.run(job, { since: '1d' });
+    expect(await rows()).toEqual(before);
+  });
+
+  it('computes the figures of a day anew whose events it restores, and finds rows on a wrong day', async () => {
+    const rig = await readHistory(['events'], engine);
+    const figures = () => rig.rows('select * from bi_event_day order by day, vehicle_id, category_id');
+    const before = await figures();
+    const [lost, moved] = ['2026-03-27', '2026-03-28'];
+    await rig.engine.write(async ({ sql }) => {
+      await sql('event').where({ _day: lost }).delete();
+      await sql('event').where({ _day: moved }).update({ _day: '2020-01-01' });
+    });
+    const found = await verify(rig, { tables: ['event'], repair: true });
+    const here = wrong(found.rows);
+    expect(here.filter(({ day }) => day === lost)).toMatchObject([{ differing: 0, missing_there: 0 }]);
+    expect(here.filter(({ day, differing }) => day === moved && differing > 0)).toMatchObject([
+      { differing_columns: expect.stringMatching(/^{"_day":\d+}$/) },
+    ]);
+    expect(await figures()).toEqual(before);
+    expect(wrong((await verify(rig, { tables: ['event'] })).rows)).toEqual([]);
+  });
+
+  it('counts drift that nothing has repaired, though later samples miss it', async () => {
+    const rig = await readHistory(['events'], engine);
+    const drifted = async () => (await tableDrift(rig.engine)).map(({ table, drifted }) => [table, drifted]);
+    await rig.engine.write(({ sql }) => sql('event').where({ _day: '2026-03-20' }).update({ distance: -7 }));
+    const { rows } = await verify(rig, { tables: ['event'], days: '12d' });
+    const count = wrong(rows)[0]?.differing;
+    expect(await drifted()).toEqual([['event', count]]);
+    expect(wrong((await verify(rig, { tables: ['event'], days: '7d' })).rows)).toEqual([]);
+    expect(await drifted()).toEqual([['event', count]]);
+    await verify(rig, { tables: ['event'], days: '12d', repair: true });
+    expect(await drifted()).toEqual([['event', count]]);
+    await verify(rig, { tables: ['event'], days: '7d' });
+    expect(await drifted()).toEqual([['event', 0]]);
+  });
+
+  it('leaves out plans and itineraries that every run reads by id, and compares the others of their day', async () => {
     const [now, monday, friday] = ['2026-03-27T15:00:00.000Z', '2026-03-23', '2026-03-20'];
     const rig = await openRig(now, { vehicles: 12, churn: false }, { engine });
     const jobs = (await loadJobs()).map((job) => [job.name, { options: job.options.parse({}) }]);
@@ -143,13 +207,16 @@ describe.each(engineCases)('a verification on $name', ({ name: engine }) => {
     await fillLocalTime(rig.engine, rig.dependencies.timezone, rig.clock.now());
     for (const job of ['pull-itineraries', 'pull-route-plans'])
       expect((await rig.run(job, { since: '12d' })).status).toBe('ok');
-    const planOf = (day: string) => rig.engine.read((sql) => sql('route_plan').where({ _day: day }).first('id'));
+    const plansOf = (day: string): Promise<{ id: number }[]> =>
+      rig.engine.read((sql) => sql('route_plan').where({ _day: day }).orderBy('id').select('id'));
     const damage = (table: string, id: unknown, values: object) =>
       rig.engine.write(({ sql }) => sql(table).where({ id }).update(values));
     // The warehouse has seen this plan under way; the service has finished it since.
-    await damage('route_plan', (await planOf(monday)).id, { status: 'S' });
-    await damage('route_plan', (await planOf(friday)).id, { source: 'forged' });
-    // The itineraries of the week end tonight. Each is compared with the day on which it began, and with no other.
+    const [open, settled] = await plansOf(monday);
+    await damage('route_plan', open?.id, { status: 'S' });
+    await damage('route_plan', settled?.id, { source: 'forged' });
+    await damage('route_plan', (await plansOf(friday))[0]?.id, { source: 'forged' });
+    // The itineraries of the week end tonight.
     const [week] = await rig.rows(
       `select id from itinerary where date_time_start between '${monday}' and '2026-03-24'`,
     );
@@ -157,9 +224,34 @@ describe.each(engineCases)('a verification on $name', ({ name: engine }) => {
 
     const { rows } = await verify(rig, { tables: ['route_plan', 'itinerary'], days: '8d' });
     expect(wrong(rows)).toMatchObject([
-      { table_name: 'itinerary', day: monday, state: 'provisional', differing: 1 },
       { table_name: 'route_plan', day: friday, state: 'final', differing: 1 },
-      { table_name: 'route_plan', day: monday, state: 'provisional', differing_columns: '{"status":1}' },
+      { table_name: 'route_plan', day: monday, state: 'final', differing_columns: '{"source":1}' },
     ]);
   });
+});
+
+it('finds and repairs values that no run has stored', async () => {
+  const rig = await readHistory(['events', 'checklists']);
+  const [event] = await rig.rows("select * from event where _day = '2026-03-27'");
+  const [checklist] = await rig.rows("select * from checklist where _day = '2026-03-27'");
+  await rig.engine.write(async ({ sql }) => {
+    await sql('event').where({ id: event?.id }).update({ begin_date: '2026-03-27T2x', end_date: '2026-03-28T05:00' });
+    await sql('checklist').where({ id: checklist?.id }).update({ extra: 'not json' });
+  });
+  const tables = ['event', 'checklist'];
+  const found = await verify(rig, { tables, repair: true });
+  expect(found.run.status).toBe('ok');
+  expect(wrong(found.rows)).toMatchObject([
+    { table_name: 'checklist', differing_columns: '{"extra":1}' },
+    { table_name: 'event', differing_columns: '{"begin_date":1,"end_date":1}' },
+  ]);
+  expect(wrong((await verify(rig, { tables })).rows)).toEqual([]);
+});
+
+it('goes on with other tables if the service rejects the calls of one', async () => {
+  const rig = await readHistory(['events']);
+  rig.sandbox.addFault({ call: 'events', fault: '403', times: 1_000 });
+  const { run, rows } = await verify(rig, { tables: ['vehicle', 'event'] });
+  expect(run).toMatchObject({ status: 'partial', error: { code: 'forbidden' } });
+  expect(rows.map(({ table_name }) => table_name)).toEqual(['vehicle']);
 });

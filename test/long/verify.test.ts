@@ -177,6 +177,13 @@ it('compares an hour with more plans than its share of the calls, or says that t
       compared: plans.reduce((sum, each) => sum + each, 0),
     }),
   );
+  // Slices of a day: they are cut, and all parts are compared.
+  await factMemory(rig.engine, 'slice scale of pull-route-plans').write(1, rig.clock.now());
+  const inParts = await verify(rig, { ...asked, max_calls: 800 });
+  expect(inParts.run).toMatchObject({ status: 'ok', error: null });
+  const counts = (rows: readonly VerifiedDay[]): unknown[] =>
+    rows.filter(({ compared }) => compared > 0).map(({ table_name, day, compared }) => [table_name, day, compared]);
+  expect(counts(inParts.rows)).toEqual(counts(whole.rows));
   const cut = await verify(rig, { ...asked, max_calls: 10 });
   expect(cut.run).toMatchObject({
     status: 'partial',

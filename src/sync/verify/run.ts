@@ -1,7 +1,7 @@
 // One run of verification: reads a random sample of covered slices again, compares them with the warehouse and stores what
 // it found. The slices of all pulls take turns, so that every table is verified. A slice that needs more than its share of
-// the calls is cut; one that cannot be cut waits until the others are compared, and may then use all calls that are left.
-// A difference is repaired by storing what was read.
+// the calls is cut. Its other parts, and one that cannot be cut, wait until all slices had their turn, and may then use all
+// calls that are left. A difference is repaired by storing what was read.
 import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
 import { addCounts } from '../../core/glossary.ts';
 import { PRIORITY } from '../../core/rate/limiter.ts';
@@ -9,7 +9,6 @@ import { rereadMs } from '../../core/reach-limits.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { coverageOf, EVER, UNTIL_READ } from '../../warehouse/control/coverage.ts';
 import { storeVerified, type VerifiedDay } from '../../warehouse/control/verification.ts';
-import { openRecords } from '../../warehouse/queries/day-status.ts';
 import type { Comparison, NamedJob, Preview, PreviewContext, RunContext, RunOutcome } from '../job.ts';
 import { isProbing, LEAST_CALLS_WITH_PROBE, PROBE_SHARE, probeService } from '../probe/probe.ts';
 import { callContext } from '../pull/calls.ts';
@@ -51,6 +50,8 @@ interface Verified extends Known {
 interface Sampled {
   verified: Verified;
   slice: Slice;
+  /** Another part of the slice was chosen at random. */
+  isRest?: boolean;
 }
 
 export async function executeVerify(context: RunContext): Promise<RunOutcome> {
@@ -58,45 +59,55 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
   const { sample, max_calls } = verifyOptions(context);
   const failures: RoadbookError[] = [];
   const found = createFindings(context);
-  /** Slices that need more calls than they may make so far. */
-  const tooLarge: Sampled[] = [];
-  let compared = 0;
+  /** Pulls of which no further slice is read. */
+  const failed = new Set<Verified>();
+  let [sampled, compared] = [0, 0];
+  let isStopped = false;
   const probe = await probeWithin(context);
   let callsLeft = max_calls - probe.calls;
-  const isOver = (): boolean => failures.at(-1) instanceof Fatal;
-  const tried = (): number => compared + tooLarge.length + failures.length;
 
-  async function compare(sampled: Sampled, calls: number): Promise<void> {
-    if (signal.aborted || draining?.aborted === true) return void failures.push(stoppedEarly(STOPPED));
-    if (callsLeft <= 0) return void tooLarge.push(sampled);
-    const { verified, slice } = sampled;
+  /** Returns the parts that were not compared for lack of calls. */
+  async function compare(one: Sampled, calls: number): Promise<Sampled[]> {
+    const { verified, slice } = one;
+    isStopped ||= signal.aborted || draining?.aborted === true;
+    if (isStopped || failed.has(verified)) return [];
     const left = { count: Math.min(callsLeft, calls) };
-    const before = left.count;
+    if (left.count <= 0) return [one];
+    callsLeft -= left.count;
     const result = await compareSlice(slice, verified, context, left, found);
-    callsLeft -= before - left.count;
+    callsLeft += left.count;
     if (result.end === 'compared') compared++;
-    else if (result.end === 'too large') tooLarge.push({ verified, slice: result.part });
-    else {
+    if (result.end === 'stopped') isStopped = true;
+    if (result.end === 'failed') {
       failures.push(result.failure);
+      if (result.failure instanceof Fatal) failed.add(verified);
       log.warn({ scope: slice.scope, err: result.failure }, 'slice not compared');
     }
+    const tooLarge = result.end === 'too large' ? [{ ...one, slice: result.part }] : [];
+    return [...tooLarge, ...result.rest.map((part) => ({ verified, slice: part, isRest: true }))];
   }
 
-  for await (const sampled of inTurns(await verifiedJobs(context), context)) {
-    if (tried() === sample || isOver()) break;
-    await compare(sampled, Math.max(LEAST_CALLS, Math.ceil(callsLeft / (sample - tried()))));
+  const waiting: Sampled[] = [];
+  for await (const one of inTurns(await verifiedJobs(context), context)) {
+    if (sampled === sample || isStopped) break;
+    sampled++;
+    waiting.push(...(await compare(one, Math.max(LEAST_CALLS, Math.ceil(callsLeft / (sample - sampled + 1))))));
   }
-  for (const sampled of tooLarge.splice(0)) {
-    if (isOver()) break;
-    await compare(sampled, callsLeft);
+  waiting.sort((a, b) => Number(a.isRest ?? false) - Number(b.isRest ?? false));
+  const notCompared: Sampled[] = [];
+  for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
+    const { slice } = one;
+    for (const left of await compare(one, callsLeft)) (left.slice === slice ? notCompared : waiting).push(left);
   }
   counts.slices += compared;
   // At the first start nothing was read that could be compared.
-  const level = tried() === 0 ? 'debug' : 'info';
-  log[level]({ compared, too_large: tooLarge.length, calls_left: callsLeft }, 'verification finished');
-  const [example] = tooLarge;
-  if (example !== undefined) {
-    const slices = `${tooLarge.length} of ${tried()} slices, such as ${example.slice.scope}`;
+  const level = sampled === 0 ? 'debug' : 'info';
+  log[level]({ compared, not_compared: notCompared.length, calls_left: callsLeft }, 'verification finished');
+  if (isStopped) failures.push(stoppedEarly(STOPPED));
+  // The rest of a slice that was cut is missed only where every slice was asked for: a sample may be a part of it.
+  const missed = notCompared.filter(({ isRest }) => isRest !== true || sampled < sample);
+  if (missed[0] !== undefined) {
+    const slices = `${missed.length} of ${missed.length + compared} slices, such as ${missed[0].slice.scope}`;
     failures.push(tooFewCalls(slices, max_calls));
   }
   return { failures: [...probe.failures, ...failures], worked: compared > 0 };
@@ -170,9 +181,13 @@ function daysOf({ coverage }: Verified, context: PreviewContext): LocalDay[] {
   );
 }
 
-type SliceEnd = { end: 'compared' } | { end: 'too large'; part: Slice } | { end: 'failed'; failure: RoadbookError };
+type SliceEnd = { rest: Slice[] } & (
+  | { end: 'compared' | 'stopped' }
+  | { end: 'too large'; part: Slice }
+  | { end: 'failed'; failure: RoadbookError }
+);
 
-/** Compares a slice, or a random part of it if it is too large. */
+/** Compares a slice, or a random part of it if it is too large: then `rest` has its other parts. */
 async function compareSlice(
   slice: Slice,
   verified: Verified,
@@ -182,6 +197,7 @@ async function compareSlice(
 ): Promise<SliceEnd> {
   const { job, options } = verified;
   const { repair } = verifyOptions(context);
+  const rest: Slice[] = [];
   for (let part = slice; ; ) {
     let result: readonly Comparison[] = [];
     const outcome = await job.workSlice?.(part, {
@@ -197,15 +213,17 @@ async function compareSlice(
         },
       },
     });
-    if (outcome === undefined || outcome.end === 'stopped') return { end: 'failed', failure: stoppedEarly(STOPPED) };
+    if (outcome === undefined || outcome.end === 'stopped') return { end: 'stopped', rest };
     addCounts(context.counts, { ...outcome.counts, slices: 0 });
-    if (outcome.end === 'failed') return outcome.failure.code === TOO_MANY ? { end: 'too large', part } : outcome;
+    if (outcome.end === 'failed')
+      return outcome.failure.code === TOO_MANY ? { end: 'too large', part, rest } : { ...outcome, rest };
     if (outcome.end === 'loaded') {
       await found.add(part, result, isFinal(part.covers ?? [], verified));
-      return { end: 'compared' };
+      return { end: 'compared', rest };
     }
-    const [smaller] = shuffled(outcome.slices, Math.random);
-    if (smaller === undefined) return { end: 'too large', part };
+    const [smaller, ...others] = shuffled(outcome.slices, Math.random);
+    if (smaller === undefined) return { end: 'too large', part, rest };
+    rest.push(...others);
     part = smaller;
   }
 }
@@ -257,7 +275,6 @@ function addTo(sum: VerifiedDay | undefined, each: Comparison, repair: boolean) 
 async function verifiedJobs(context: PreviewContext): Promise<Verified[]> {
   const { jobs, dependencies } = context;
   const { tables } = verifyOptions(context);
-  const open = await openRecords(dependencies.engine);
   const found: Verified[] = [];
   for (const name of jobs?.names ?? []) {
     const { job, options = {}, enabled } = jobs?.find(name) ?? {};
@@ -265,10 +282,7 @@ async function verifiedJobs(context: PreviewContext): Promise<Verified[]> {
     if (tables.length > 0 && !job.tables.some(({ name: table }) => tables.includes(table))) continue;
     const coverage = await coverageOf(dependencies.engine, name);
     if (coverage.size === 0) continue;
-    const openSince = open.flatMap(({ table_name, started_at }) =>
-      job.tables.some((table) => table.name === table_name) ? [started_at] : [],
-    );
-    found.push({ job, coverage, openSince, ...reachOf(options, dependencies.clock.now()) });
+    found.push({ job, coverage, ...reachOf(options, dependencies.clock.now()) });
   }
   return shuffled(found, Math.random);
 }

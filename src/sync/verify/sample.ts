@@ -12,24 +12,20 @@ export interface Known {
   coverage: Coverage;
   /** How far behind its coverage a run reads again, ms. */
   lookbackMs: number;
-  /** When records began that runs read by id however old they are, UTC. */
-  openSince: readonly string[];
 }
 
 /**
  * True if no run reads the periods again by itself: each lies in the coverage of all its scopes, further behind the end of
- * that coverage than a run looks back, and no record of it is still open. A period that is not covered is due, so it is not
- * final. The rule is that of bi_day_status, for the scopes of a slice.
+ * that coverage than a run looks back. A period that is not covered is due, so it is not final. The rule is that of
+ * bi_day_status for the scopes of a slice, except for open records: they are not compared, so they do not matter here.
  */
-export function isFinal(covers: readonly ScopedInterval[], { coverage, lookbackMs, openSince }: Known): boolean {
+export function isFinal(covers: readonly ScopedInterval[], { coverage, lookbackMs }: Known): boolean {
   const isBehind = ({ beginAt, endAt }: Interval, period: Interval): boolean =>
     beginAt <= period.beginAt && Date.parse(endAt) - lookbackMs >= Date.parse(period.endAt);
   return (
     covers.length > 0 &&
-    covers.every(
-      (period) =>
-        period.scopes.every((scope) => (coverage.get(scope) ?? []).some((interval) => isBehind(interval, period))) &&
-        !openSince.some((at) => period.beginAt <= at && at < period.endAt),
+    covers.every((period) =>
+      period.scopes.every((scope) => (coverage.get(scope) ?? []).some((interval) => isBehind(interval, period))),
     )
   );
 }

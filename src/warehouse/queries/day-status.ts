@@ -1,4 +1,5 @@
 // Which days are final, as bi_day_status has it.
+import type { Knex } from 'knex';
 import type { Engine } from '../engine.ts';
 import { openDays } from '../views/bi-day-status.ts';
 
@@ -26,11 +27,9 @@ export const dayStatuses = (
       .select('day', 'table_name', 'status', 'read_until', 'last_read_at', 'expected_final_at'),
   );
 
-/** A record that runs read by id however old it is, and when it began, UTC: its day is not final. */
-export interface OpenRecord {
-  table_name: string;
-  started_at: string;
+/** Ids of the records of a table that runs read by id however old they are. */
+export async function openIds(engine: Pick<Engine, 'read' | 'dialect'>, table_name: string): Promise<Set<string>> {
+  const open = (sql: Knex) => sql.from(sql.raw(openDays(engine.dialect))).where({ table_name });
+  const rows: { id: number | string }[] = await engine.read((sql) => open(sql).distinct('id'));
+  return new Set(rows.map(({ id }) => String(id)));
 }
-
-export const openRecords = (engine: Pick<Engine, 'read' | 'dialect'>): Promise<OpenRecord[]> =>
-  engine.read((sql) => sql.from(sql.raw(openDays(engine.dialect))).distinct('table_name', 'started_at'));

@@ -41,9 +41,9 @@ function daysOfOpenPlans({ now, addSeconds }: Dialect): string {
   const watched = `(${plans.join('\n      union all ')}) as watched cross join route_plan as plan`;
   const isWatched = `plan.id = watched.id and plan.date_time_start < ${ago(reread)}
       and (plan._missing_since is null or plan._missing_since >= ${ago(String(-MISSED_MS / 1_000))})`;
-  return `select 'route_plan' as table_name, plan._day as day, plan.date_time_start as started_at
+  return `select 'route_plan' as table_name, plan._day as day, plan.id
       from ${watched} where ${isWatched}
-    union all select 'route_plan', point._day, plan.date_time_start from ${watched} cross join route_point as point
+    union all select 'route_plan', point._day, plan.id from ${watched} cross join route_point as point
       where ${isWatched} and point.route_plan_id = plan.id`;
 }
 
@@ -55,13 +55,13 @@ function daysOfOpenItineraries({ addSeconds }: Dialect): string {
   return [`date_time_end >= ${begin}`, 'date_time_end is null']
     .map(
       (isOpen) => `select 'itinerary', (select local.day from local_day as local
-        where local.begin_at <= itinerary.date_time_start order by local.begin_at desc limit 1), date_time_start
+        where local.begin_at <= itinerary.date_time_start order by local.begin_at desc limit 1), id
       from itinerary where ${isOpen} and date_time_start < ${begin} and date_excluded is null and _missing_since is null`,
     )
     .join('\n    union all ');
 }
 
-/** The days of records that are read by id however old they are, and when those records began. */
+/** The days of records that are read by id however old they are, and the ids of those records. */
 export const openDays = (dialect: Dialect): string =>
   `(${daysOfOpenPlans(dialect)}
     union all ${daysOfOpenItineraries(dialect)}) as dated`;

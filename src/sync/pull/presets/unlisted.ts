@@ -30,7 +30,9 @@ export async function readUnlisted(
   const unseen = held.filter((id) => !seen.has(String(id)) && canBeAsked(id));
   const isNew = (record: unknown): boolean => askableId(record) === undefined || !seen.has(idOf(record));
   const rejected: string[] = [];
-  const outcomes = await source.mapCalls(sampleOf(unseen, source.readAt), async (id, calling) => {
+  // A comparison must know of each. If that takes too many calls, its slice is cut.
+  const asked = source.isCompared ? unseen : sampleOf(unseen, source.readAt);
+  const outcomes = await source.mapCalls(asked, async (id, calling) => {
     const records = await noneIfUnknown(calling.call(endpoint, { id })).catch((error) => {
       // The service rejects the call for another reason, which says nothing about the record.
       if (!(error instanceof Skippable)) throw error;

@@ -76,4 +76,12 @@ function plain(value: unknown): string | null {
   return value instanceof Date ? value.toISOString() : String(value);
 }
 
-const parsed = (value: unknown): unknown => (typeof value === 'string' ? JSON.parse(value) : (value ?? null));
+/** A text that is not JSON, which no run has stored, differs from all JSON. */
+function parsed(value: unknown): unknown {
+  if (typeof value !== 'string') return value ?? null;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}

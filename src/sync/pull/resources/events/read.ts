@@ -81,7 +81,8 @@ const widened = ({ vehicles, spans, reads = [] }: EventWork, { warehouse, isComp
       if (enclosing === undefined) return { begin, end };
       const from = isoInstant(Math.max(enclosing.begin, begin - (end - begin)));
       const earliest = await earliestAcross(warehouse, vehicles, { from, at: isoInstant(begin) });
-      return { begin: earliest === undefined ? begin : Date.parse(earliest), end };
+      const start = Date.parse(earliest ?? '');
+      return { begin: Number.isNaN(start) ? begin : start, end };
     }),
   );
 

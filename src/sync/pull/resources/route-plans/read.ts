@@ -15,7 +15,7 @@ import { routePlan } from '../../../../warehouse/tables/route-plan.ts';
 import type { Slice } from '../../../slice.ts';
 import { tooMany } from '../../plan/slice-scale.ts';
 import { untilRead } from '../../plan/window-slices.ts';
-import { intervalOf, type Span } from '../../plan/windows.ts';
+import { intervalOf, type Span, searchOf } from '../../plan/windows.ts';
 import { goneFrom, noneIfUnknown } from '../../presets/unlisted.ts';
 import { askableId, canBeAsked, type RecordId } from '../../records/record-id.ts';
 import type { Load } from '../../records/types.ts';
@@ -40,12 +40,17 @@ export async function readRoutePlans(
   const { found, rejected } = await search(work, source, options);
   const { beginAt, endAt } = intervalOf(span);
   const known = await plansStartingIn(source.warehouse, beginAt, endAt);
-  const changed = found.filter((plan) =>
-    mayHaveChanged(plan, known.get(plan.id), lastReadAt(plan, readings), options.settle),
+  const open = await source.openIds(routePlan);
+  const changed = found.filter(
+    (plan) =>
+      !open.has(String(plan.id)) &&
+      mayHaveChanged(plan, known.get(plan.id), lastReadAt(plan, readings), options.settle),
   );
   const seen = new Set(found.map(({ id }) => id));
   // A known plan that the search does not return is read by id before it counts as gone: it may have moved.
-  const unseen = [...known.values()].filter(({ id, _missing_since }) => !seen.has(id) && _missing_since === null);
+  const unseen = [...known.values()].filter(
+    ({ id, _missing_since }) => !seen.has(id) && _missing_since === null && !open.has(String(id)),
+  );
   const doubtful = unseen.map(({ id }) => id).filter(canBeAsked);
   const count = changed.length + doubtful.length;
   if (count > MOST_PLANS && canBeCut(span)) {
@@ -99,7 +104,7 @@ interface FoundPlan {
 async function search(work: PlanSearch, source: Source, options: RoutePlanOptions) {
   const { span, beyond } = work;
   const isShort = isShorter(work, options) && (await findsAllThatStart(source));
-  const period = intervalOf({ begin: span.begin, end: span.end + (isShort ? 0 : beyond) });
+  const period = searchOf({ begin: span.begin, end: span.end + (isShort ? 0 : beyond) });
   const records = await source.call(routePlans, { begin_date: period.beginAt, end_date: period.endAt });
   await learnFrom(records, period, source);
   const found: FoundPlan[] = [];
