@@ -20,7 +20,7 @@ export function createSandboxDependencies(settings: SandboxSettings) {
     clock,
     ledger,
     account: createAccount(settings.credentials),
-    tokens: createTokens(settings, clock),
+    tokens: createTokens(settings, clock.wallNow),
     faults: createFaults(settings, ledger),
     world: createWorld(settings, clock, createJournal(settings.stateFile, ledger)),
     /** Records that a test added to a call's answers. */

@@ -217,6 +217,12 @@ describe('a restart', () => {
     expect(again.sandbox.ledger().plans).toEqual({ after: 1 });
   });
 
+  it('keeps a token of an accelerated sandbox as long as its client expects', async () => {
+    await using client = await openSandbox({ speed: 10_000_000, stepped: false });
+    await client.login();
+    expect((await client.get('/vehicle/', { includes: '' })).status).toBe(200);
+  });
+
   it('does not turn an accelerated clock back', async () => {
     const stateFile = join(folder, 'clock.jsonl');
     const startAt = Date.parse('2026-01-05T12:00:00Z');

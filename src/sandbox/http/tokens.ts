@@ -1,8 +1,8 @@
-// Access and refresh tokens: real HS256 JWTs on the sandbox's clock. The secret comes from the seed, so the same steps
+// Access and refresh tokens: real HS256 JWTs. They expire on the clock of the client: on an accelerated one, faster than it could
+// use them. The secret comes from the seed, so the same steps
 // give the same tokens, and a restarted sandbox still accepts the tokens that it issued.
 import { createHash } from 'node:crypto';
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
-import type { SandboxClock } from '../sandbox-clock.ts';
 import { memoize } from '../world/bounded-cache.ts';
 
 export type Renewal = 'refresh-bearer' | 'access-bearer' | 'body' | 'any' | 'none';
@@ -18,7 +18,7 @@ const MOST_CACHED = 1_000;
 
 export type Tokens = ReturnType<typeof createTokens>;
 
-export function createTokens({ seed, accessTokenTtlMs, refreshTokenTtlMs }: TokenSettings, clock: SandboxClock) {
+export function createTokens({ seed, accessTokenTtlMs, refreshTokenTtlMs }: TokenSettings, now: () => number) {
   const secret = createHash('sha256').update(`roadbook sandbox ${seed}`).digest();
   const claimsOf = memoize(MOST_CACHED, (token: string) => signedClaims(token, secret));
   const expiredUpTo = { access: 0, refresh: 0 };
@@ -28,27 +28,27 @@ export function createTokens({ seed, accessTokenTtlMs, refreshTokenTtlMs }: Toke
   return {
     async issue(use: TokenUse): Promise<string> {
       const ttlMs = use === 'access' ? accessTokenTtlMs : refreshTokenTtlMs;
-      const now = clock.now();
+      const at = now();
       issued += 1;
       return await new SignJWT({ use })
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
         .setSubject('demo')
         .setJti(String(issued))
-        .setIssuedAt(Math.floor(now / 1_000))
-        .setExpirationTime(Math.floor((now + ttlMs) / 1_000))
+        .setIssuedAt(Math.floor(at / 1_000))
+        .setExpirationTime(Math.floor((at + ttlMs) / 1_000))
         .sign(secret);
     },
     /** True for a token of this use that is signed, not expired and not revoked. */
     async accepts(use: TokenUse, token: string): Promise<boolean> {
       const { use: ownUse, jti, exp = 0 } = await claimsOf(token);
       if (ownUse !== use || revoked.has(token)) return false;
-      return Number(jti) > expiredUpTo[use] && clock.now() < exp * 1_000;
+      return Number(jti) > expiredUpTo[use] && now() < exp * 1_000;
     },
     /** True for an access token, expired or not, whose session can still be renewed. */
     async acceptsForRenewal(token: string): Promise<boolean> {
       const { use, jti, iat = 0 } = await claimsOf(token);
       if (use !== 'access' || revoked.has(token)) return false;
-      return Number(jti) > expiredUpTo.refresh && clock.now() < iat * 1_000 + refreshTokenTtlMs;
+      return Number(jti) > expiredUpTo.refresh && now() < iat * 1_000 + refreshTokenTtlMs;
     },
     revoke(token: string): void {
       revoked.add(token);
@@ -60,7 +60,7 @@ export function createTokens({ seed, accessTokenTtlMs, refreshTokenTtlMs }: Toke
   };
 }
 
-/** The claims of a correctly signed token, otherwise none. The caller checks the times against the sandbox's clock. */
+/** The claims of a correctly signed token, otherwise none. The caller checks the times against the clock. */
 async function signedClaims(token: string, secret: Uint8Array): Promise<JWTPayload> {
   try {
     return (await jwtVerify(token, secret, { algorithms: ['HS256'], currentDate: new Date(0) })).payload;
