@@ -55,7 +55,7 @@ export function describeRun(summary: RunSummary): string {
   );
   if (summary.job === 'return-executions') lines.push(`  outcomes of stops returned to the ERP: ${sent}`);
   else if (sent + confirmed + rejected + unknown > 0) {
-    lines.push(`  ${sent} sent: ${confirmed} confirmed, ${rejected} rejected, ${unknown} unknown`);
+    lines.push(`  ${sent} sent, ${confirmed} confirmed, ${rejected} rejected, ${unknown} unknown`);
   }
   lines.push(`  ${summary.requests} requests, ${summary.retries} retried, ${summary.slices} slices`);
   if (summary.error !== null) {

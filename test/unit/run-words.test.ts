@@ -10,5 +10,5 @@ it('counts outcomes of stops as returned, and pushed items by their state', () =
   const returned = describeRun({ ...run, job: 'return-executions', sent: 2 });
   expect(returned).toContain('outcomes of stops returned to the ERP: 2\n');
   expect(returned).not.toContain('confirmed');
-  expect(describeRun({ ...run, job: 'push-agents', sent: 2, confirmed: 2 })).toContain('2 sent: 2 confirmed');
+  expect(describeRun({ ...run, job: 'push-agents', sent: 2, confirmed: 2 })).toContain('2 sent, 2 confirmed');
 });
