@@ -18,6 +18,7 @@ it('has every column that is declared personal, undeclared fields, pictures and 
   expect(register.map(({ place }) => place)).toEqual([
     ...declared,
     'extra of every record',
+    'coordinates, licence plates and names of signature files',
     'data/images',
     'data/drop/plans',
   ]);
@@ -35,6 +36,10 @@ it.each([
   ['daily_summary_revision.title', { policy: 'hash', in_quarantine: false }],
   ['sync_quarantine.payload', { policy: null, kept: '90d', exports: [] }],
   ['extra of every record', { kept: 'for ever', exports: expect.arrayContaining(['event']), in_quarantine: true }],
+  [
+    'coordinates, licence plates and names of signature files',
+    { exports: expect.arrayContaining(['checklist', 'event', 'route_point_execution', 'vehicle']), policy: null },
+  ],
   ['data/drop/plans', { policy: null, kept: 'finished files 90d' }],
   ['push_outbox.payload', { policy: null, kept: expect.stringContaining('until the item is confirmed') }],
 ])('says of %s what holds for it', (place, expected) => {

@@ -15,7 +15,7 @@ export const syncAudit = controlTable({
       { required: true },
     ),
     subject: text('Job, outbox entry, search for outbox entries, or quarantined record.', { required: true }),
-    by: text('Address of the client that requested the action.', { required: true }),
+    by: text('Address of the client that requested the action.', { required: true, personal: true }),
     outcome: text('The outcome in plain words; `begun` if the process ended first.', { required: true }),
   },
 });

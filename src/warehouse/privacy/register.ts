@@ -32,6 +32,9 @@ const KEPT: Readonly<Record<string, string>> = {
   'push_outbox.erp_code': 'while the ERP may have to be notified',
 };
 
+/** Columns that say where a person was, or name a signature, and that no policy changes. */
+const LOCATING = /latitude$|longitude$|plate$|^signature/;
+
 export function personalRegister(settings: RegisterSettings) {
   const entries = tables.flatMap((table) =>
     table.columns.filter(({ personal }) => personal).map((column) => entryOf(table, column, settings)),
@@ -45,6 +48,15 @@ export function personalRegister(settings: RegisterSettings) {
         'Fields that no column holds. Personal numbers follow the policy of the driver.',
       ),
       exports: tables.filter(({ kind }) => kind === 'base').map(({ name }) => name),
+      in_quarantine: true,
+    },
+    {
+      ...beside(
+        'coordinates, licence plates and names of signature files',
+        'Where a driver, an agent or a customer was. No policy applies.',
+      ),
+      kept: 'as long as their rows',
+      exports: tables.filter(({ columns }) => columns.some(({ name }) => LOCATING.test(name))).map(({ name }) => name),
       in_quarantine: true,
     },
     beside(images, 'Files of pictures and signatures; see image.file.'),
