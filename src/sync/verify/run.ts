@@ -90,6 +90,7 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
   const waiting: Sampled[] = [];
   for await (const one of inTurns(await verifiedJobs(context), context)) {
     if (sampled === sample || isStopped) break;
+    if (failed.has(one.verified)) continue;
     sampled++;
     waiting.push(...(await compare(one, Math.max(LEAST_CALLS, Math.ceil(callsLeft / (sample - sampled + 1))))));
   }
@@ -97,6 +98,7 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
   const notCompared: Sampled[] = [];
   for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
     const { slice } = one;
+    // A slice that comes back whole cannot be cut. Parts of it wait in their turn.
     for (const left of await compare(one, callsLeft)) (left.slice === slice ? notCompared : waiting).push(left);
   }
   counts.slices += compared;
