@@ -173,9 +173,20 @@ it('says of a day whether it may be published, and from when: its last table dec
   const later = [table('provisional', '2026-11-20T03:00:00Z'), table('provisional', '2026-11-18T03:00:00Z')];
   const said = (...tables: object[]): string => conclusion({ day: '2026-11-16', tables });
   expect(said(table('final'))).toContain('Mon 16 Nov, is final in every table');
-  expect(said(table('final'), ...later)).toContain('Mon 16 Nov, may be published from Fri 20 Nov, 00:00 if');
+  expect(said(table('final'), ...later)).toContain(
+    'Mon 16 Nov, is not final yet: do not publish it before Fri 20 Nov, 00:00',
+  );
   expect(said(...later, table('provisional'))).toContain('a plan of it is still open');
   expect(said(...later, table('hole'))).toContain('not all of it was read');
+});
+
+it('counts the late stops of plans from the ERP, where the service has others too and all are known', async () => {
+  const { lateOfErp } = await import(`${FOLDER}/views/day-plans.js`);
+  const row = (entry: object | null, stops_late_open: number) => ({ entry, plan: { stops_late_open } });
+  const rows = [row({}, 2), row(null, 4), { entry: {}, plan: null }, row({}, 1)];
+  expect(lateOfErp({ steps: { in: 2, rejected: 1, foreign: 1 }, rows })).toBe(3);
+  expect(lateOfErp({ steps: { in: 2, rejected: 1, foreign: 9 }, rows })).toBeUndefined();
+  expect(lateOfErp({ steps: { in: 4 }, rows })).toBeUndefined();
 });
 
 it('pairs the stops of ERP and service by name, and says how they differ', async () => {

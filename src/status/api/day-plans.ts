@@ -1,6 +1,7 @@
 // The plans of a local day, one row each: what the ERP offered and what the service has of it. Those that are not, or
 // not completely, at the service or need a person come first. Pure.
 import { type Language, reasonIn } from '../../erp/files/result-words.ts';
+import { REJECTED } from '../../sync/push/outcome.ts';
 import { reasonsOf, shownState } from '../../warehouse/outbox/entry.ts';
 import type { AttentionReason } from '../../warehouse/outbox/lists.ts';
 import type { DayStop, EntryOfDay, PlanOfDay } from '../../warehouse/queries/delivery-day.ts';
@@ -77,13 +78,20 @@ export function dayPlanRows({ entries, plans, stops }: BothSides, rule: LateRule
 /** Without the content, which may hold anything; only the plate of its vehicle is shown. */
 function shownEntry(known: EntryOfDay, { language, vehicleOf, personFor }: Shown) {
   const { payload: _, ...entry } = known;
+  const vehicle = vehicleOf(known);
   return {
     ...entry,
-    vehicle_plate: vehicleOf(known),
+    vehicle_plate: vehicle,
     needs_person: personFor(known),
-    reasons: reasonsOf(entry).map((reason) => reasonIn(language, reason)),
+    reasons: reasonsOf(entry).map((reason) => reasonIn(language, withPlate(reason, vehicle, entry))),
   };
 }
+
+/** The service says that a plate is unknown, but not which one. */
+export const withPlate = (reason: string, vehicle: string | null, { message }: Pick<EntryOfDay, 'message'>): string =>
+  vehicle !== null && message === REJECTED && /\b(?:plate|placa)\b/i.test(reason) && !reason.includes(vehicle)
+    ? `${reason} (${vehicle})`
+    : reason;
 
 /** Of the stops at customers. */
 function progress(stops: readonly DayStop[], rule: LateRule) {

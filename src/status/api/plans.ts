@@ -12,7 +12,6 @@ import { whyNotRead } from '../../erp/files/drop-folder.ts';
 import { type Language, reasonIn } from '../../erp/files/result-words.ts';
 import { outboxAttention } from '../../sync/push/attention.ts';
 import { payloadOf, pushJobOf } from '../../sync/push/kind.ts';
-import { REJECTED } from '../../sync/push/outcome.ts';
 import type { UnreadFact } from '../../sync/push/push-issues.ts';
 import { actionsOn } from '../../warehouse/control/audit.ts';
 import type { Engine } from '../../warehouse/engine.ts';
@@ -33,6 +32,7 @@ import { attentionReason } from '../health/attention-reason.ts';
 import { deadlineStatus } from '../health/deadline.ts';
 import { ApiError } from '../server/api-error.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
+import { withPlate } from './day-plans.ts';
 import { dayOf, languageOf, PAGE_ROWS, page, paged, query, text } from './page-query.ts';
 
 type PlansApiDependencies = Pick<StatusServerDependencies, 'engine' | 'clock' | 'running' | 'privacy' | 'redactor'>;
@@ -174,12 +174,6 @@ export function vehicleOf(
     .flatMap((plate) => privacy.asStored(routePlan, 'vehicle_plate', plate as string) ?? []);
   return plates.length === 0 ? null : [...new Set(plates)].join(', ');
 }
-
-/** The service says that a plate is unknown, but not which one. */
-const withPlate = (reason: string, vehicle: string | null, { message }: OutboxEntry): string =>
-  vehicle !== null && message === REJECTED && /\b(?:plate|placa)\b/i.test(reason) && !reason.includes(vehicle)
-    ? `${reason} (${vehicle})`
-    : reason;
 
 /** `needs_person`: why the entry needs a person, or null. */
 async function shown(entries: readonly OutboxEntry[], dependencies: PlansApiDependencies, language: Language) {

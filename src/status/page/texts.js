@@ -45,7 +45,9 @@ export async function chooseLanguage(/** @type {Language | undefined} */ chosen 
  */
 function partsOf(key, values) {
   const text = /** @type {any} */ ((language === 'pt' ? portuguese.pt : en)[key]);
-  const chosen = typeof text === 'string' ? text : (text[plurals.select(values.n)] ?? text.other);
+  // Portuguese readers expect the plural for 0, as English ones do.
+  const chosen =
+    typeof text === 'string' ? text : (text[values.n === 0 ? 'other' : plurals.select(values.n)] ?? text.other);
   return chosen.split(/\{(\w+)\}/).map((/** @type {string} */ part, /** @type {number} */ index) => {
     const value = index % 2 === 0 ? part : values[part];
     return typeof value === 'number' ? numbers.format(value) : value;

@@ -18,6 +18,12 @@ const TONES = { in: 'ok', partial: 'late', received: 'new', rejected: 'bad', gon
 export const total = (/** @type {Record<string, number>} */ steps) =>
   Object.values(steps).reduce((sum, n) => sum + n, 0);
 
+/** Open late stops of plans from the ERP; undefined if all plans are, or not all are known. */
+export function lateOfErp(/** @type {any} */ { steps, rows }) {
+  if (!steps.foreign || rows.length < total(steps)) return undefined;
+  return rows.reduce((sum, { entry, plan }) => sum + (entry === null ? 0 : (plan?.stops_late_open ?? 0)), 0);
+}
+
 /** The day's plans in one line: how many of the ERP's are at the service, and why the others are not. */
 export function PlansInShort({ plans: { data, isOld }, isToday }) {
   const { overview } = usePage();
@@ -45,7 +51,7 @@ export function PlansInShort({ plans: { data, isOld }, isToday }) {
     ${unknown > 0 ? link('unknown', t('dayPlans.unknown', { n: unknown })) : null}
     ${received > 0 ? link('ready,sending', t('dayPlans.received', { n: received })) : null}
     ${person > 0 ? link('', t('dayPlans.person', { n: person })) : null}
-    ${unread === undefined ? null : html`${' '}<a href=${href('plans')}>${t('reason.push_unreadable', { n: unread.n })}.</a>`}
+    ${unread === undefined ? null : html`${' '}<a href=${href('plans')}>${t('dayPlans.unread', { n: unread.n })}</a>`}
   </p>`;
 }
 

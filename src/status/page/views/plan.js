@@ -97,13 +97,17 @@ const mayBeThere = ({ state, sent_hash, remote_id }) =>
 
 const time = (/** @type {string | null} */ instant) => instant && fullTime(instant);
 
+/** The server names the row of a file in English. */
+const originWords = (/** @type {string} */ origin) =>
+  origin.replace(/ row (\d+)$/, (_, row) => ` ${t('plan.row', { row })}`);
+
 const factsOf = (entry) => [
   [t('column.kind'), word('kind', entry.kind)],
   [t('plan.use'), entry.code_use === 1 ? null : entry.code_use],
   [t('dayPlans.vehicle'), entry.vehicle && html`<${Foreign}>${entry.vehicle}<//>`],
   [t('plan.remoteId'), entry.remote_id],
   [t('plan.remoteStatus'), entry.remote_status && word('planStatus', entry.remote_status)],
-  [t('plan.source'), entry.origin && html`<${Foreign}>${entry.origin}<//>`],
+  [t('plan.source'), entry.origin && html`<${Foreign}>${originWords(entry.origin)}<//>`],
   [t('column.starts'), time(entry.period_start)],
   [t('plan.ends'), time(entry.period_end)],
   [t('plan.received'), time(entry.created_at)],

@@ -151,7 +151,8 @@ const columns = () => [
 /** Null if there is no message, so that a narrow screen leaves the line out. */
 export function EntryMessage({ entry: { message, reasons } }) {
   if (!message && reasons.length === 0) return null;
-  return html`<${Said}>${message}<//>${reasons.map((reason, n) => html`${n === 0 ? ': ' : '; '}<${Foreign}>${reason}<//>`)}`;
+  // One element: the parts of a cell stand apart on a narrow screen.
+  return html`<span><${Said}>${message}<//>${reasons.map((reason, n) => html`${n === 0 ? ': ' : '; '}<${Foreign}>${reason}<//>`)}</span>`;
 }
 
 const row = (entry) => ({

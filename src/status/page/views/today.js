@@ -11,7 +11,7 @@ import { Table } from '../parts/table.js';
 import { Card, Empty, Foreign, Loaded, Panel, Time } from '../parts/words.js';
 import { rich, t, word } from '../texts.js';
 import { clockTime, count, percent, span, weekday, weekdayAndTime } from '../words.js';
-import { DayPlans, MapLink, PlansInShort, total } from './day-plans.js';
+import { DayPlans, lateOfErp, MapLink, PlansInShort, total } from './day-plans.js';
 
 /** While changes keep coming, the day is read again this often at most. */
 const REFRESH = { everyMs: 15000, ignoresRuns: true };
@@ -69,6 +69,7 @@ function Day({ day, plans, chosen }) {
   const { done, returned, open } = picture.counts;
   const { overview } = usePage();
   const steps = plans.isOld ? undefined : plans.data?.steps;
+  const ofErp = steps === undefined || picture.lateOpen === 0 ? undefined : lateOfErp(plans.data);
   const read = overview?.tables.find(({ name }) => name === 'route_plan')?.read_at;
   const isRead = read !== null;
   const layers = LAYERS.filter(({ status }) => picture.states[status] !== undefined);
@@ -81,7 +82,7 @@ function Day({ day, plans, chosen }) {
       <${Card} name=${t('today.stopsDone')} value=${isRead ? t('dayPlans.done', { done, stops }) : '–'} title=${t('today.doneRule')}>${stops === 0 ? t('today.nonePlanned') : percent(done / stops)}<//>
       <${Card} name=${t('today.open')} value=${isRead ? count(open) : '–'}>${t('today.notDone')}<//>
       <${Card} name=${t('today.returned')} value=${isRead ? count(returned) : '–'} tone=${returned > 0 ? 'bad' : ''}>${t('today.notDelivered')}<//>
-      <${Card} name=${t('today.lateNow')} value=${isRead ? count(picture.lateOpen) : '–'} tone=${picture.lateOpen > 0 ? 'late' : ''} title=${lateRule(day)}>${t('today.doneLate', { n: picture.lateDone })}<//>
+      <${Card} name=${t('today.lateNow')} value=${isRead ? count(picture.lateOpen) : '–'} tone=${picture.lateOpen > 0 ? 'late' : ''} title=${lateRule(day)}>${ofErp === undefined ? null : html`${t('today.lateOfErp', { n: ofErp })}<br />`}${t('today.doneLate', { n: picture.lateDone })}<//>
     </ul>
     <div class="rows"><${DayPlans} plans=${plans} /></div>
     <div class="columns">
