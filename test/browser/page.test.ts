@@ -498,7 +498,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     onTestFinished(() => engine.write(({ sql }) => sql('sync_run').where({ run_id: 'nothing' }).delete()));
     const page = await open('data');
     const row = page.getByRole('row', { name: /^driver/ });
-    await row.getByText(/^the last check, .* ago, compared no row of it$/).waitFor();
+    await row.getByText(/^not in the sample of the last check, .* ago$/).waitFor();
     await row.getByRole('link', { name: /^next check in/ }).click();
     await page.getByRole('heading', { name: 'verify-warehouse' }).waitFor();
   });
