@@ -1,8 +1,8 @@
-// What `config check` finds wrong with a feed without opening it: canonical paths that do not exist, and names of values that
-// a statement does not get.
+// What `config check` finds wrong with a feed without opening it: canonical paths that do not exist, names of values that a
+// statement does not get, and statements that would reach other items.
 import type { FeedKind } from './feed-kinds.ts';
 import { type Mapping, mappingIssues } from './rows/mapping.ts';
-import { BINDINGS, unknownBindings } from './sql/statements.ts';
+import { BINDINGS, IDENTIFYING, reachIssue, unknownBindings } from './sql/statements.ts';
 
 interface CheckedFeed {
   mapping: Mapping;
@@ -23,5 +23,13 @@ export function feedIssues(kind: string, feed: CheckedFeed): { path: string[]; m
       hint: `its values are :${BINDINGS[setting].join(', :')}; write \\: for a colon that names none`,
     })),
   );
-  return [...mapping, ...statements];
+  return [...mapping, ...statements, ...reachIssues(feed)];
 }
+
+const reachIssues = (feed: CheckedFeed) =>
+  (['acknowledge', 'return'] as const).flatMap((setting) => {
+    const statement = feed[setting];
+    const message = statement === undefined ? undefined : reachIssue(setting, statement);
+    const hint = `name the rows of the item: where … = :${IDENTIFYING[setting].at(-1)}`;
+    return message === undefined ? [] : [{ path: [setting], message, hint }];
+  });

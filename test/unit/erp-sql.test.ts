@@ -7,7 +7,7 @@ import { sqlFailure } from '../../src/erp/sql/failure.ts';
 import { mssqlCell } from '../../src/erp/sql/mssql.ts';
 import { sessionZone, timestampCell } from '../../src/erp/sql/mysql.ts';
 import { numberCell, wallClock } from '../../src/erp/sql/oracle.ts';
-import { countsRows, separateCasts, unknownBindings } from '../../src/erp/sql/statements.ts';
+import { countsRows, reachIssue, separateCasts, unknownBindings } from '../../src/erp/sql/statements.ts';
 import { rejection } from './config-declarations.ts';
 
 describe('a statement of a feed', () => {
@@ -25,6 +25,47 @@ describe('a statement of a feed', () => {
     ],
   ])('names only values that it gets: %s', (statement, issues) => {
     expect(unknownBindings('acknowledge', statement)).toEqual(issues);
+  });
+
+  it.each([
+    ['acknowledge', 'update o set s = :state,\n  n = :external_code'],
+    ['acknowledge', "update o set s = 'where n = :external_code', n = :external_code -- where n = :external_code"],
+    ['acknowledge', 'update o set s = (select s from p where n = :external_code)'],
+    ['acknowledge', 'with p as (select :external_code as n where 1 = 1) update o set n = p.n from p'],
+    ['return', '-- all\nDELETE from o /* :plan_external_code */'],
+  ])('that updates or deletes must have a condition: %s %s', (setting, statement) => {
+    expect(reachIssue(setting as 'return', statement)).toMatch(/has no `where`/);
+  });
+
+  it.each([
+    ['acknowledge', 'update o set s = :state where s is null', ':external_code'],
+    ['acknowledge', 'call taken(:state, :remote_id)', ':external_code'],
+    ['acknowledge', "insert into told values (:state, ':external_code')", ':external_code'],
+    ['return', 'update o set s = :status where s is null', ':plan_external_code or :point_external_code'],
+  ])('must name its item: %s %s', (setting, statement, names) => {
+    expect(reachIssue(setting as 'return', statement)).toContain(`does not use ${names},`);
+  });
+
+  it.each([
+    ['acknowledge', '/* taken */ update o\nset s = :state -- the state\nwhere (n = :external_code)'],
+    ['acknowledge', 'call taken(:external_code)'],
+    ['acknowledge', 'begin o.taken(:external_code); end;'],
+    ['acknowledge', 'exec update_order @code = :external_code'],
+    ['acknowledge', 'insert into told values (:external_code, :state) on duplicate key update s = :state'],
+    [
+      'acknowledge',
+      'with p as (select :external_code as n) insert into o select n from p on conflict do update set s = 1',
+    ],
+    [
+      'acknowledge',
+      'merge into o using (select :external_code as n) p on (o.n = p.n) when matched then update set s = 1',
+    ],
+    ['acknowledge', 'with p as (select 1 as a) update o set a = p.a from p where n = :external_code'],
+    ['acknowledge', 'update o join p on p.id = o.id and p.n = :external_code set o.s = :state'],
+    ['return', 'delete from open_stops where n = :point_external_code'],
+    ['return', 'update o set s = :status where n = :plan_external_code'],
+  ])('may reach its item in any form: %s %s', (setting, statement) => {
+    expect(reachIssue(setting as 'return', statement)).toBeUndefined();
   });
 
   it.each([
@@ -62,13 +103,22 @@ it('a wrong path of a mapping and a wrong value of a statement are found by the 
     client: pg
     connection: postgres://erp
     query: select 1
-    acknowledge: update o set i = :remote_idd
+    acknowledge: update o set i = :remote_idd where n = :external_code
+    return: |
+      update o
+      set s = :status
     mapping:
       point.adress: rua
 `;
   expect(rejection(text).faults).toMatchObject([
     { line: 7, message: expect.stringMatching(/:remote_idd is no value/), hint: expect.stringMatching(/:remote_id,/) },
-    { line: 9, message: expect.stringMatching(/point\.adress.*did you mean "point\.address"/) },
+    {
+      line: 8,
+      column: 13,
+      message: expect.stringMatching(/has no `where`/),
+      hint: expect.stringMatching(/:point_external_code/),
+    },
+    { line: 12, message: expect.stringMatching(/point\.adress.*did you mean "point\.address"/) },
   ]);
 });
 

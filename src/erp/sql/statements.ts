@@ -1,4 +1,4 @@
-// The statements of a feed: which values they may name, and names that no value has.
+// The statements of a feed: which values they may name, names that no value has, and statements that would reach other items.
 import { didYouMean } from '../../core/text/near-word.ts';
 
 export type Bindings = Record<string, string | number | null>;
@@ -22,13 +22,43 @@ const QUOTED = /'[^']*'?|"[^"]*"?|`[^`]*`?|--[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\
 /** Not the type of a cast (`::text`), an assignment (`:=`), a slice (`[1:n]`) or an escaped colon. */
 const NAMED = /(?<![:\w\\\]]):([a-z_]\w*)/gi;
 
+const namesIn = (statement: string): Set<string> =>
+  new Set([...statement.replace(QUOTED, ' ').matchAll(NAMED)].map(([, name = '']) => name));
+
 /** One sentence for each name in the statement that no value has. */
 export function unknownBindings(setting: keyof typeof BINDINGS, statement: string): string[] {
   const known: readonly string[] = BINDINGS[setting];
-  const names = [...statement.replace(QUOTED, ' ').matchAll(NAMED)].map(([, name = '']) => name);
-  return [...new Set(names)]
+  return [...namesIn(statement)]
     .filter((name) => !known.includes(name))
     .map((name) => `:${name} is no value of this statement${didYouMean(name, known)}`);
+}
+
+/** The values that say which item is meant; a statement needs one of them. */
+export const IDENTIFYING = {
+  acknowledge: ['external_code'],
+  return: ['plan_external_code', 'point_external_code'],
+} as const satisfies Record<keyof typeof BINDINGS, readonly string[]>;
+
+/** Why the statement would change rows of other items, or does not say which item is meant. */
+export function reachIssue(setting: keyof typeof BINDINGS, statement: string): string | undefined {
+  if (changesEveryRow(statement)) return 'has no `where`, so each outcome would change every row of the table';
+  const names = namesIn(statement);
+  if (IDENTIFYING[setting].some((name) => names.has(name))) return undefined;
+  return `does not use :${IDENTIFYING[setting].join(' or :')}, so it does not say which item is meant`;
+}
+
+const VERBS = ['insert', 'update', 'delete', 'merge', 'replace', 'select'];
+
+/** An update or delete without a condition of its own; that of a subquery does not count. */
+function changesEveryRow(statement: string): boolean {
+  const words: string[] = withoutBrackets(statement.replace(QUOTED, ' ')).toLowerCase().match(/\w+/g) ?? [];
+  const verb = words[0] === 'with' ? words.find((word) => VERBS.includes(word)) : words[0];
+  return (verb === 'update' || verb === 'delete') && !words.includes('where') && !words.includes('join');
+}
+
+function withoutBrackets(text: string): string {
+  const shorter = text.replace(/\([^()]*\)/g, ' ');
+  return shorter === text ? text : withoutBrackets(shorter);
 }
 
 /** In `:state::state` the second name is a type. Knex would bind a value there, so a space is inserted. */
