@@ -3,6 +3,7 @@
 import knex from 'knex';
 import { describe, expect, it } from 'vitest';
 import { readCell } from '../../src/erp/rows/cell-values.ts';
+import { openDatabase } from '../../src/erp/sql/database.ts';
 import { sqlFailure } from '../../src/erp/sql/failure.ts';
 import { mssqlCell } from '../../src/erp/sql/mssql.ts';
 import { sessionZone, timestampCell } from '../../src/erp/sql/mysql.ts';
@@ -218,4 +219,25 @@ it.each([
 it('a missing driver is reported with the command that installs it', () => {
   const failure = sqlFailure(new Error('Knex: run\n$ npm install tedious --save'), 'client', 'npm install tedious');
   expect(failure).toMatchObject({ code: 'erp_driver_missing', hint: expect.stringMatching(/: npm install tedious$/) });
+});
+
+it.each([
+  ['mysql2', 'mysql://u:s3nh@/forte@127.0.0.1:33306/erp'],
+  ['mysql2', 'mysql://u:12/s3nh@127.0.0.1:33306/erp'],
+  ['mysql2', 'mysql://u:s3nh%@127.0.0.1:33306/erp'],
+  ['mysql2', 'u:s3nh@127.0.0.1/erp'],
+  ['pg', 'postgres://u:s3nh#forte@127.0.0.1/erp'],
+])('an address that cannot be read is reported as such: %s %s', (client, connection) => {
+  const failure = { code: 'erp_address_unreadable', message: expect.not.stringContaining('s3nh') };
+  const hint = expect.stringMatching(/@ as %40, \/ as %2F/);
+  expect(() => openDatabase({ client, connection }, 'UTC')).toThrow(expect.objectContaining({ ...failure, hint }));
+});
+
+it.each([
+  ['mysql2', 'mysql://u:s3nh%40%2Fforte@127.0.0.1:33306/erp'],
+  ['mysql2', 'mysql://u:s3nh@forte@127.0.0.1:33306/erp'],
+  ['pg', 'postgres://127.0.0.1/erp?user=u&password=a@b'],
+  ['sqlite3', 'data/erp@home.db'],
+])('an address that can be read is taken: %s %s', async (client, connection) => {
+  await openDatabase({ client, connection }, 'UTC').close();
 });

@@ -32,6 +32,10 @@ export const ptErrors = {
   connection_lost: ['A conexão com o serviço caiu.', DOWN],
   deadline_missed: ['Há planos não confirmados até a hora-limite da véspera.', 'A lista de planos mostra por quê.'],
   entry_changed: ['Uma pessoa mudou um item enquanto o ERP o oferecia.', PASSING],
+  erp_address_unreadable: [
+    'O endereço do banco de dados do ERP não pode ser lido.',
+    'Escreva @ como %40 e / como %2F no usuário e na senha.',
+  ],
   erp_answer_refused: ['O ERP recusou a consulta.', 'Confira o endereço da fonte.'],
   erp_answer_too_large: ['A resposta do ERP é grande demais.', 'Faça o endereço devolver somente registros novos.'],
   erp_answer_unreadable: [
