@@ -124,10 +124,12 @@ export function reportText(report: CheckReport): string {
   return lines.join('\n');
 }
 
+const rowCount = (rows: number | null): string => (rows === 1 ? '1 row' : `${rows ?? 'an unknown number of'} rows`);
+
 const statementLines = ({ statements = [] }: CheckReport): string[] =>
   statements.map(({ statement, rows, failure }) =>
     failure === undefined
-      ? `${statement}: would change ${rows ?? 'an unknown number of'} rows; rolled back.`
+      ? `${statement}: would change ${rowCount(rows)}; rolled back.`
       : `${statement}: fails: ${failure}`,
   );
 
@@ -147,7 +149,7 @@ function tableTitle({ name, rows, headerRow, encoding, delimiter, sheet }: Check
     encoding,
     delimiter === undefined ? undefined : `delimiter ${JSON.stringify(delimiter)}`,
   ].filter((fact) => fact !== undefined);
-  return `${name}: ${rows} rows${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`;
+  return `${name}: ${rowCount(rows)}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`;
 }
 
 const columnLines = ({ columns }: CheckReport['tables'][number]): string[] =>

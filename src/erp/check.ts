@@ -97,7 +97,7 @@ export async function checkErp({ settings, file, show, triesStatements, context 
     }
     for (const days of tally.valid.values()) report.items += days.size;
     for (const code of tally.rejected) rejected.add(code);
-    report.issues.push(...tally.issues.slice(0, MOST_ISSUES - report.issues.length));
+    report.issues.push(...tally.issues.sort(byRow).slice(0, MOST_ISSUES - report.issues.length));
     first ??= tally.first;
     if (tally.shown !== undefined)
       report.item = { data: tally.shown.data, options: { ...settings?.options, ...tally.shown.options } };
@@ -121,6 +121,9 @@ interface Tally {
   /** The item that was asked for. */
   shown?: ErpItem | undefined;
 }
+
+/** Those of no row come last. */
+const byRow = (a: CheckIssue, b: CheckIssue): number => (a.row ?? Infinity) - (b.row ?? Infinity) || 0;
 
 const emptyTally = (): Tally => ({ valid: new Map(), rejected: new Set(), issues: [] });
 

@@ -39,8 +39,8 @@ const check = async (...args: string[]) => {
 
 describe('erp check', () => {
   it('reads a file anywhere: header, columns, and each error with row, column and value', async () => {
-    const lines = ['Viagens de novembro', HEADER, GOOD, GOOD.replace('V1', 'V2').replace('-23,55', '-123,55')];
-    write('a.csv', [...lines, GOOD.replace('V1', 'V3').replace('-23,55', 'x')].join('\n'));
+    const lines = ['Viagens de novembro', HEADER, GOOD, GOOD.replace('V1', 'V3').replace('-23,55', 'x')];
+    write('a.csv', [...lines, GOOD.replace('V1', 'V2').replace('-23,55', '-123,55')].join('\n'));
     expect(await check('a.csv')).toMatchObject({
       code: 5,
       kind: 'route_plans',
@@ -48,8 +48,8 @@ describe('erp check', () => {
       rejected: 2,
       tables: [{ name: 'a.csv', rows: 3, headerRow: 2, delimiter: ';' }],
       issues: [
-        { row: 4, code: 'V2', column: 'LAT', value: '-123.55', reason: 'route_points[0].latitude: outside -90..90' },
-        { row: 5, code: 'V3', column: 'LAT', value: 'x', reason: expect.stringContaining('is not a number') },
+        { row: 4, code: 'V3', column: 'LAT', value: 'x', reason: expect.stringContaining('is not a number') },
+        { row: 5, code: 'V2', column: 'LAT', value: '-123.55', reason: 'route_points[0].latitude: outside -90..90' },
       ],
       mapping: { 'point.address': 'ENDERECO' },
     });
@@ -127,7 +127,7 @@ describe('erp check', () => {
           `erp: { route_plans: { source: sql, client: sqlite3, connection: { filename: erp.db },
           query: "select trip, ${cells} from stop group by trip", mapping: { ${plan.join(', ')}, point.name: n, point.address: a },
           acknowledge: "update stop set ${column} = :state where trip = :external_code",
-          return: "update stop set state = :status where trip = :plan_external_code and :status in ('P', 'E', 'D')" } }\n`,
+          return: "update stop set state = :status where trip = :plan_external_code and rowid = 1 and :status in ('P', 'E', 'D')" } }\n`,
         );
         return place.runHere(['erp', 'check', '--try-statements']);
       };
@@ -138,7 +138,7 @@ describe('erp check', () => {
       for (const words of [
         'route_plans: 2 can be sent, 0 cannot.',
         /acknowledge: fails: The ERP's database .* \(acknowledge, SQLITE_ERROR\)\. \w+/,
-        'return: would change 2 rows; rolled back.',
+        'return: would change 1 row; rolled back.',
       ])
         expect(failed.stdout).toMatch(words);
       const shown = await place.runHere(['erp', 'check', '--try-statements', '--show', 'V1']);
