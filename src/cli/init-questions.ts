@@ -221,19 +221,19 @@ export async function askYes(message: string, fallback: boolean): Promise<boolea
   return confirm({ message, default: fallback }, OUTPUT);
 }
 
-/** The columns of a path; several are joined by a space. */
+/** The columns of what is named; several are joined by a space. */
 export async function askColumns(
-  path: string,
+  what: string,
   header: readonly string[],
-  before: readonly string[],
+  before: readonly string[] = [],
 ): Promise<string[]> {
   const { input } = await prompts();
-  const question = columnQuestion(path, header, before);
+  const question = columnQuestion(what, header, before);
   return question.columnsOf(await input(question.input, OUTPUT));
 }
 
 /** The names of the ERP's columns are typed as they are shown, without control characters. */
-export function columnQuestion(path: string, header: readonly string[], before: readonly string[]) {
+export function columnQuestion(what: string, header: readonly string[], before: readonly string[]) {
   const byShown = new Map(header.map((column) => [terminalText(column), column]));
   const split = (typed: string): string[] =>
     typed
@@ -242,7 +242,7 @@ export function columnQuestion(path: string, header: readonly string[], before: 
       .filter(Boolean);
   return {
     input: {
-      message: `Column of ${path}, or two with a comma, such as a date and its time (${[...byShown.keys()].join(', ')})`,
+      message: `Column of ${what}, or two with a comma, such as a date and its time (${[...byShown.keys()].join(', ')})`,
       default: terminalText(before.join(', ')),
       validate: (typed: string): true | string => {
         const wrong = split(typed).filter((shown) => !byShown.has(shown));

@@ -7,7 +7,7 @@ import { type App, openApp } from '../app/app.ts';
 import { readDotenv, withVariables } from '../config/dotenv.ts';
 import { makeFolder, replaceFile } from '../core/atomic-file.ts';
 import { asRoadbookError, Fatal } from '../core/errors.ts';
-import type { CheckReport } from '../erp/check.ts';
+import type { CheckedColumn, CheckReport } from '../erp/check.ts';
 import { ifExists } from '../erp/files/gone.ts';
 import type { Mapping } from '../erp/rows/mapping.ts';
 import { type CommonOptions, defineCommand, print, say, usageError } from './command.ts';
@@ -33,6 +33,11 @@ import { EXIT, exitCodeOf } from './output/exit-codes.ts';
 import { VERSION } from './version.ts';
 
 type InitOptions = Partial<Answers> & CommonOptions & { map: string[]; yes: boolean; force: boolean };
+
+/** The columns of each path. */
+type Chosen = Map<string, readonly string[]>;
+/** What the feed was found to have, by name. */
+type Columns = ReadonlyMap<string, CheckedColumn>;
 
 interface Setup {
   answers: Answers;
@@ -198,18 +203,24 @@ async function tryPart(
 
 const NEEDED = ['plan.external_code', 'plan.date_time_start', 'plan.date_time_end', 'point.name', 'point.address'];
 
+/** The other half of each path of a pair, whose halves are read together or not at all. */
+const OTHER_HALVES = {
+  'point.latitude': 'point.longitude',
+  'point.longitude': 'point.latitude',
+  'point.time_window.start': 'point.time_window.end',
+  'point.time_window.end': 'point.time_window.start',
+};
+
+const isChosen = (path: string, chosen: Chosen): boolean => (chosen.get(path) ?? []).length > 0;
+
 /** A stop has its place by an address or by coordinates. */
-function isGiven(path: string, chosen: ReadonlyMap<string, readonly string[]>): boolean {
-  const has = (each: string): boolean => (chosen.get(each) ?? []).length > 0;
-  return has(path) || (path === 'point.address' && has('point.latitude') && has('point.longitude'));
-}
+const isGiven = (path: string, chosen: Chosen): boolean =>
+  isChosen(path, chosen) || (path === 'point.address' && isChosen('point.latitude', chosen));
 
 async function tryFeed(interview: Interview, options: InitOptions, setup: Setup, isAgain: boolean) {
   const { isAsking } = interview;
   setup.answers = await askPart(PARTS.formats, setup.answers, { ...interview, isAsking: false }, isAgain);
   const { source, sample } = setup.answers;
-  const given = options.map.map((rule) => /^([^=]*)=?(.*)$/s.exec(rule)?.slice(1) as [string, string]);
-  const chosen = new Map<string, string[]>();
   Object.assign(setup, { mapping: {}, missing: [], feed: undefined });
   if (source === 'none') return undefined;
   const read = () =>
@@ -225,23 +236,14 @@ async function tryFeed(interview: Interview, options: InitOptions, setup: Setup,
   }
   const tables = found?.tables ?? [];
   const columns = new Map(tables.flatMap((table) => table.columns).map((each) => [each.column, each]));
-  for (const { column, paths, suggestion } of columns.values())
-    for (const meant of suggestion === null ? paths : [suggestion]) if (!chosen.has(meant)) chosen.set(meant, [column]);
-  for (const [path, names] of given)
-    chosen.set(
-      path.trim(),
-      names.split(',').map((name) => name.trim()),
-    );
+  const chosen = proposedColumns(columns, options.map);
   // Records in canonical form have no columns.
-  if (isAsking && columns.size > 0)
-    for (const path of NEEDED)
-      if (isAgain || !isGiven(path, chosen))
-        chosen.set(path, await askColumns(path, [...columns.keys()], chosen.get(path) ?? []));
-  if (columns.size > 0) setup.missing = NEEDED.filter((path) => !isGiven(path, chosen));
-  setup.mapping = mappingOf(
-    chosen,
-    [...columns.values()].every(({ paths }) => paths.length > 0),
-  );
+  if (columns.size > 0) {
+    await completePairs(chosen, columns, isAsking, isAgain);
+    if (isAsking) await askNeeded(chosen, columns, isAgain);
+    setup.missing = NEEDED.filter((path) => !isGiven(path, chosen));
+  }
+  setup.mapping = mappingOf(chosen, columns);
   if (found === undefined) return undefined;
   setup.feed = tables.length === 0 ? found : await read();
   const unclear = unclearFormats(setup.feed);
@@ -254,12 +256,49 @@ async function tryFeed(interview: Interview, options: InitOptions, setup: Setup,
   return setup.feed.rejected > 0 ? 'Not all plans can be read.' : undefined;
 }
 
+/** What the columns probably mean, and what the options say. */
+function proposedColumns(columns: Columns, map: readonly string[]): Chosen {
+  const chosen: Chosen = new Map();
+  for (const { column, paths, suggestion } of columns.values())
+    for (const meant of suggestion === null ? paths : [suggestion]) if (!chosen.has(meant)) chosen.set(meant, [column]);
+  for (const rule of map) {
+    const [path = '', names = ''] = /^([^=]*)=?(.*)$/s.exec(rule)?.slice(1) ?? [];
+    chosen.set(
+      path.trim(),
+      names.split(',').map((name) => name.trim()),
+    );
+  }
+  return chosen;
+}
+
+/** Asks for the other half of each pair; a half that stays alone is left out. */
+async function completePairs(chosen: Chosen, columns: Columns, isAsking: boolean, isAgain: boolean): Promise<void> {
+  for (const [half, path] of Object.entries(OTHER_HALVES)) {
+    if (!isChosen(half, chosen)) continue;
+    if (isAsking && (isAgain || !isChosen(path, chosen)))
+      chosen.set(path, await askColumns(`${path}, which ${half} needs`, [...columns.keys()], chosen.get(path)));
+    if (isChosen(path, chosen)) continue;
+    say(`No column is read as ${path}, so ${half} is left out.`);
+    chosen.delete(half);
+  }
+}
+
+async function askNeeded(chosen: Chosen, columns: Columns, isAgain: boolean): Promise<void> {
+  for (const path of NEEDED)
+    if (isAgain || !isGiven(path, chosen))
+      chosen.set(path, await askColumns(path, [...columns.keys()], chosen.get(path)));
+}
+
 /** None if the columns are read without one. */
-function mappingOf(chosen: ReadonlyMap<string, readonly string[]>, isRead: boolean): Mapping {
-  const rules = [...chosen].filter(([path, columns]) => columns.length > 0 && columns[0] !== path);
-  if (isRead && rules.every(([, { length }]) => length === 1)) return {};
+function mappingOf(chosen: Chosen, columns: Columns): Mapping {
+  const rules = [...chosen].filter(([path, names]) => names.length > 0 && names[0] !== path);
+  const isRead = ([path, names]: (typeof rules)[number]): boolean =>
+    names.length === 1 && columns.get(String(names[0]))?.paths.includes(path) === true;
+  const isWanted = ({ paths }: CheckedColumn): boolean =>
+    paths.length > 0 && paths.every((path) => isChosen(path, chosen));
+  if (rules.every(isRead) && [...columns.values()].every(isWanted)) return {};
   return Object.fromEntries(
-    rules.map(([path, columns]) => [path, columns.length === 1 ? String(columns[0]) : { columns: [...columns] }]),
+    rules.map(([path, names]) => [path, names.length === 1 ? String(names[0]) : { columns: [...names] }]),
   );
 }
 

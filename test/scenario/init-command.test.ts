@@ -58,6 +58,27 @@ it('names the options that an unclear sample needs, and reads it with them', asy
   expect(shown.stdout).toMatch(/2026-04-03T08:00:00-03:00.*"address": "Rua Um, 1".*"value": 1234\b/s);
 });
 
+/** Time windows of which only the end has a usual name. */
+const HALF = `VIAGEM;SAIDA;RETORNO;CLIENTE;ENDERECO;ABRE;JANELA_FIM
+V1;18/11/2026 08:00;18/11/2026 18:00;Loja 1;"Rua Um, 1";18/11/2026 09:00;18/11/2026 11:00
+`;
+
+it('leaves out the half of a pair whose other half has no column', async () => {
+  writeFileSync(join(place.dir, 'sample.csv'), HALF);
+  const { code, stdout, stderr } = await init('--sample', 'sample.csv', '--json');
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { items: 1, rejected: 0 }]);
+  expect(JSON.parse(stdout).mapping).not.toHaveProperty(['point.time_window.end']);
+  expect(stderr).toContain('No column is read as point.time_window.start, so point.time_window.end is left out.');
+  const both = await init('--force', '--sample', 'sample.csv', '--map', 'point.time_window.start=ABRE', '--json');
+  const window = { 'point.time_window.start': 'ABRE', 'point.time_window.end': 'JANELA_FIM' };
+  expect(JSON.parse(both.stdout)).toMatchObject({ items: 1, rejected: 0, mapping: window });
+});
+
+it('writes the given mapping also without a sample', async () => {
+  expect(await init('--map', 'plan.external_code=NUM')).toMatchObject({ code: 0 });
+  expect(written(FILE)).toContain('plan.external_code: NUM');
+});
+
 it('keeps existing files and variables, and writes passwords only to a file of its owner', async () => {
   writeFileSync(join(place.dir, '.env'), 'OTHER=1');
   const first = await init('--warehouse', 'postgres://u:secret-1@127.0.0.1:9/x', '--source', 'none');
@@ -248,22 +269,30 @@ test('asks on a terminal, tries each answer, and lets a person correct it', { ti
   expect(sandbox.ledger().plans).toEqual({ 7: 1 });
 });
 
+const FILES_DIALOGUE = [
+  ['Time zone', ENTER],
+  ['Warehouse', ENTER],
+  ['Address of the service', ENTER],
+  ['Where route plans come from', ENTER],
+  ['Folder', ENTER],
+] as const;
+
 test('asks on a terminal for the place of a stop, and for the form of unclear dates and numbers', async () => {
   writeFileSync(join(place.dir, 'sample.csv'), UNCLEAR);
   await answer(
     ['--sample', 'sample.csv'],
-    [
-      ['Time zone', ENTER],
-      ['Warehouse', ENTER],
-      ['Address of the service', ENTER],
-      ['Where route plans come from', ENTER],
-      ['Folder', ENTER],
-      ['point.address', `LOCAL_DESCARGA${ENTER}`],
-      ['Form of dates', ENTER],
-      ['Decimal mark', ENTER],
-    ],
+    [...FILES_DIALOGUE, ['point.address', `LOCAL_DESCARGA${ENTER}`], ['Form of dates', ENTER], ['Decimal mark', ENTER]],
   );
   const check = await place.runHere(['erp', 'check', 'sample.csv', '--config', FILE, '--json']);
   expect(JSON.parse(check.stdout)).toMatchObject(CLEAR);
   expect(written(FILE)).toMatch(/^ {4}dates: dd\/MM\/yyyy$.*^ {4}decimal: comma$/ms);
+});
+
+test('asks on a terminal for the other half of a pair', async () => {
+  writeFileSync(join(place.dir, 'sample.csv'), HALF);
+  await answer(
+    ['--sample', 'sample.csv'],
+    [...FILES_DIALOGUE, ['Column of point.time_window.start, which', `ABRE${ENTER}`]],
+  );
+  expect(written(FILE)).toMatch(/point.time_window.start: ABRE$/m);
 });

@@ -273,6 +273,10 @@ describe('the name of a column', () => {
   test.each([
     ['NUM_VIAGEM', 'plan.external_code'],
     ['Dt. Saída', 'plan.date_time_start'],
+    ['DT_INI', 'plan.date_time_start'],
+    ['JANELA_INI', 'point.time_window.start'],
+    ['JANELA_FIM', 'point.time_window.end'],
+    ['HORA_INI', 'point.time_window.start'],
     ['ENDERECO_', 'point.address'],
     ['latitudee', 'point.latitude'],
     ['nota', undefined],

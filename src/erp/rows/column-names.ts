@@ -32,6 +32,10 @@ const NAMES: Readonly<Record<FeedKind, Names>> = {
       'Data',
       'Data viagem',
       'Dt início prev',
+      'Ini',
+      'Data ini',
+      'Dt ini',
+      'Dt ini prev',
     ],
     'plan.date_time_end': [
       'Fim',
@@ -87,7 +91,7 @@ const NAMES: Readonly<Record<FeedKind, Names>> = {
     'point.delivery_time': ['Tempo de atendimento', 'Tempo de entrega', 'Tempo parada'],
     'point.disable_signature_check': ['Dispensar assinatura'],
     'point.disable_picture': ['Dispensar foto'],
-    'point.time_window.start': ['Janela início', 'Hora início', 'Janela de'],
+    'point.time_window.start': ['Janela início', 'Janela ini', 'Hora início', 'Hora ini', 'Janela de'],
     'point.time_window.end': ['Janela fim', 'Hora fim', 'Janela até'],
     'item.external_code': [
       'Nota fiscal',
