@@ -41,6 +41,7 @@ type Columns = ReadonlyMap<string, CheckedColumn>;
 
 interface Setup {
   answers: Answers;
+  chosen: Chosen;
   mapping: Mapping;
   /** Required paths for which the feed has no column. */
   missing: readonly string[];
@@ -159,7 +160,7 @@ async function writeSecret(file: string, text: string): Promise<void> {
 
 /** Asks for one part after the other. On a terminal each is tried, and may be corrected or kept as it is. */
 async function interviewed(interview: Interview, options: InitOptions): Promise<Setup> {
-  let setup: Setup = { answers: { ...DEFAULTS, source: 'none' }, mapping: {}, missing: [] };
+  let setup: Setup = { answers: { ...DEFAULTS, source: 'none' }, chosen: new Map(), mapping: {}, missing: [] };
   // The login is stored in the warehouse, so the warehouse comes first.
   for (const part of ['company', 'warehouse', 'service', 'feed'] as const) {
     if (part === 'feed') setup.answers.source = DEFAULTS.source;
@@ -236,7 +237,8 @@ async function tryFeed(interview: Interview, options: InitOptions, setup: Setup,
   }
   const tables = found?.tables ?? [];
   const columns = new Map(tables.flatMap((table) => table.columns).map((each) => [each.column, each]));
-  const chosen = proposedColumns(columns, options.map);
+  const chosen = proposedColumns(columns, options.map, setup.chosen);
+  setup.chosen = chosen;
   // Records in canonical form have no columns.
   if (columns.size > 0) {
     await completePairs(chosen, columns, isAsking, isAgain);
@@ -256,8 +258,8 @@ async function tryFeed(interview: Interview, options: InitOptions, setup: Setup,
   return setup.feed.rejected > 0 ? 'Not all plans can be read.' : undefined;
 }
 
-/** What the columns probably mean, and what the options say. */
-function proposedColumns(columns: Columns, map: readonly string[]): Chosen {
+/** What the columns probably mean, what the options say, and what was answered before. */
+function proposedColumns(columns: Columns, map: readonly string[], before: Chosen): Chosen {
   const chosen: Chosen = new Map();
   for (const { column, paths, suggestion } of columns.values())
     for (const meant of suggestion === null ? paths : [suggestion]) if (!chosen.has(meant)) chosen.set(meant, [column]);
@@ -268,6 +270,7 @@ function proposedColumns(columns: Columns, map: readonly string[]): Chosen {
       names.split(',').map((name) => name.trim()),
     );
   }
+  for (const [path, names] of before) if (names.every((name) => columns.has(name))) chosen.set(path, names);
   return chosen;
 }
 

@@ -296,3 +296,29 @@ test('asks on a terminal for the other half of a pair', async () => {
   );
   expect(written(FILE)).toMatch(/point.time_window.start: ABRE$/m);
 });
+
+test('keeps the columns that were answered when a person corrects one of them', async () => {
+  const header = 'VIAGEM;DIA;DE;ATE;NOME_FANTASIA;LOCAL_DESCARGA';
+  writeFileSync(join(place.dir, 'sample.csv'), `${header}\nV1;18/11/2026;08:00;18:00;Loja 1;"Rua Um, 1"\n`);
+  await answer(
+    ['--sample', 'sample.csv'],
+    [
+      ...FILES_DIALOGUE,
+      ['plan.date_time_start', `DIA, DE${ENTER}`],
+      ['plan.date_time_end', `DIA${ENTER}`],
+      ['point.name', `NOME_FANTASIA${ENTER}`],
+      ['point.address', `LOCAL_DESCARGA${ENTER}`],
+      ['Correct the answers', ENTER],
+      ['Where route plans come from', ENTER],
+      ['Folder', ENTER],
+      ['Sample file', ENTER],
+      ['plan.external_code', ENTER],
+      ['plan.date_time_start', ENTER],
+      ['plan.date_time_end', `DIA, ATE${ENTER}`],
+      ['point.name', ENTER],
+      ['point.address', ENTER],
+    ],
+  );
+  const check = await place.runHere(['erp', 'check', 'sample.csv', '--config', FILE, '--json']);
+  expect(JSON.parse(check.stdout)).toMatchObject(CLEAR);
+});
