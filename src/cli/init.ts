@@ -97,7 +97,7 @@ async function init(options: InitOptions): Promise<number> {
   );
   if (rejected > 0) say(correctionOf(setup));
   const failed = checks.find(({ state }) => state === 'fail');
-  if (!json) sayNext(options, setup.answers, interview, failed?.check);
+  if (!json) sayNext(options, setup, interview, failed?.check);
   return failed === undefined ? EXIT.ok : exitCodeOf(failed.code ?? 'failed');
 }
 
@@ -119,13 +119,16 @@ function correctionOf({ missing, feed }: Setup): string {
 const unclearFormats = (feed: Setup['feed']) =>
   PARTS.formats.filter(({ name }) => feed?.issues.some(({ reason }) => reason.includes(`\`${name}`)));
 
-function sayNext({ config: file }: InitOptions, answers: Answers, { stored }: Interview, failed?: string): void {
+function sayNext({ config: file }: InitOptions, setup: Setup, { stored }: Interview, failed?: string): void {
+  const { answers, chosen, feed } = setup;
   const [written, unwritten] = [Object.keys(variablesOf(answers)), unwrittenOf(answers, stored)];
   if (written.length > 0) say(`.env has ${written.join(', ')} now; only its owner can read it.`);
   if (unwritten.length > 0)
     say(`Taken from the environment and not written to .env, where the daemon needs it too: ${unwritten.join(', ')}`);
   if (answers.source === 'sql')
     say(`${join(dirname(file), 'roadbook-tables.sql')} has the tables for the outcomes: run it in the ERP's database.`);
+  if (answers.source === 'sql' && feed !== undefined && !isChosen(STOP_CODE, chosen))
+    say(`No column is read as ${STOP_CODE}, so no outcome of a stop returns: select one, and add it to the mapping.`);
   const next = failed === undefined ? 'start' : `doctor, once ${failed} is corrected`;
   say(`${file} was written. Try: npx roadbook ${next}`);
 }
@@ -204,6 +207,9 @@ async function tryPart(
 
 const NEEDED = ['plan.external_code', 'plan.date_time_start', 'plan.date_time_end', 'point.name', 'point.address'];
 
+/** Asked for where a statement returns the outcomes of stops. */
+const STOP_CODE = 'point.external_code';
+
 /** The other half of each path of a pair, whose halves are read together or not at all. */
 const OTHER_HALVES = {
   'point.latitude': 'point.longitude',
@@ -242,7 +248,7 @@ async function tryFeed(interview: Interview, options: InitOptions, setup: Setup,
   // Records in canonical form have no columns.
   if (columns.size > 0) {
     await completePairs(chosen, columns, isAsking, isAgain);
-    if (isAsking) await askNeeded(chosen, columns, isAgain);
+    if (isAsking) await askNeeded(chosen, columns, source, isAgain);
     setup.missing = NEEDED.filter((path) => !isGiven(path, chosen));
   }
   setup.mapping = mappingOf(chosen, columns);
@@ -278,18 +284,21 @@ function proposedColumns(columns: Columns, map: readonly string[], before: Chose
 async function completePairs(chosen: Chosen, columns: Columns, isAsking: boolean, isAgain: boolean): Promise<void> {
   for (const [half, path] of Object.entries(OTHER_HALVES)) {
     if (!isChosen(half, chosen)) continue;
-    if (isAsking && (isAgain || !isChosen(path, chosen)))
-      chosen.set(path, await askColumns(`${path}, which ${half} needs`, [...columns.keys()], chosen.get(path)));
+    if (isAsking && (isAgain || !isChosen(path, chosen))) await askInto(chosen, columns, path, `, which ${half} needs`);
     if (isChosen(path, chosen)) continue;
     say(`No column is read as ${path}, so ${half} is left out.`);
     chosen.delete(half);
   }
 }
 
-async function askNeeded(chosen: Chosen, columns: Columns, isAgain: boolean): Promise<void> {
-  for (const path of NEEDED)
-    if (isAgain || !isGiven(path, chosen))
-      chosen.set(path, await askColumns(path, [...columns.keys()], chosen.get(path)));
+async function askNeeded(chosen: Chosen, columns: Columns, source: string, isAgain: boolean): Promise<void> {
+  for (const path of NEEDED) if (isAgain || !isGiven(path, chosen)) await askInto(chosen, columns, path);
+  if (source === 'sql' && (isAgain || !isChosen(STOP_CODE, chosen)))
+    await askInto(chosen, columns, STOP_CODE, ', without which no outcome of a stop returns');
+}
+
+async function askInto(chosen: Chosen, columns: Columns, path: string, why = ''): Promise<void> {
+  chosen.set(path, await askColumns(`${path}${why}`, [...columns.keys()], chosen.get(path)));
 }
 
 /** None if the columns are read without one. */

@@ -161,6 +161,7 @@ it('says which column is missing, what to do then, and that .env does not have t
   expect([code, existsSync(join(place.dir, '.env'))]).toEqual([1, false]);
   expect(stderr).toContain('No column is read as plan.date_time_end: ');
   expect(stderr).toContain('--map plan.date_time_end=COLUMN');
+  expect(stderr).toContain('No column is read as point.external_code, so no outcome of a stop returns: ');
   expect(stderr).toContain('not written to .env, where the daemon needs it too: ERP_DATABASE_URL');
   expect(stderr).toContain('npx roadbook doctor, once erp is corrected');
 });
@@ -257,6 +258,7 @@ test('asks on a terminal, tries each answer, and lets a person correct it', { ti
     ['plan.date_time_end', `dt_viagem, hr_retorno${ENTER}`],
     ['point.name', ENTER],
     ['point.address', ENTER],
+    ['point.external_code, without which', `num_viagem, seq${ENTER}`],
   ] as const;
   writeFileSync(join(place.dir, 'plans.sql'), 'select * from nowhere');
   const all = await answer(['--client', 'sqlite3'], dialogue, (shown) => {
@@ -265,6 +267,7 @@ test('asks on a terminal, tries each answer, and lets a person correct it', { ti
   });
   for (const secret of ['wrong-pass-word', password]) expect(all).not.toContain(secret);
   expect(written('.env')).toContain(`ROADBOOK_PASSWORD='${password}'`);
+  expect(written(FILE)).toMatch(/point.external_code:\n +columns:\n +- num_viagem\n +- seq$/m);
   expect(await pushed(erp)).toMatchObject([{ external_code: '7', state: 'confirmed' }]);
   expect(sandbox.ledger().plans).toEqual({ 7: 1 });
 });
