@@ -49,8 +49,7 @@ export function define(erp: Command): void {
       }
       if (!json) say('Nothing was sent.');
       if (report.statements?.some(({ failure }) => failure !== undefined)) return EXIT.failed;
-      if (report.rejected === 0) return EXIT.ok;
-      return report.items > 0 ? EXIT.partial : EXIT.failed;
+      return feedExitCode(report);
     }),
   });
   addCommand<TemplateOptions>(erp, {
@@ -77,6 +76,11 @@ export function define(erp: Command): void {
       return EXIT.ok;
     }),
   });
+}
+
+export function feedExitCode({ items, rejected }: Pick<CheckReport, 'items' | 'rejected'>): number {
+  if (rejected === 0) return EXIT.ok;
+  return items > 0 ? EXIT.partial : EXIT.failed;
 }
 
 /** The file may be one that its owner has filled in. */

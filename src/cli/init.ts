@@ -13,7 +13,7 @@ import type { Mapping } from '../erp/rows/mapping.ts';
 import { type CommonOptions, defineCommand, print, say, usageError } from './command.ts';
 import { schemaText } from './config.ts';
 import { checkApp, showChecks } from './doctor.ts';
-import { checkFeed, reportText } from './erp.ts';
+import { checkFeed, feedExitCode, reportText } from './erp.ts';
 import {
   addQuestionOptions,
   askColumns,
@@ -29,7 +29,7 @@ import {
   variablesOf,
 } from './init-questions.ts';
 import { type Answers, configText, tablesText } from './output/config-text.ts';
-import { EXIT, exitCodeOf } from './output/exit-codes.ts';
+import { exitCodeOf } from './output/exit-codes.ts';
 import { VERSION } from './version.ts';
 
 type InitOptions = Partial<Answers> & CommonOptions & { map: string[]; yes: boolean; force: boolean };
@@ -98,15 +98,18 @@ async function init(options: InitOptions): Promise<number> {
   if (rejected > 0) say(correctionOf(setup));
   const failed = checks.find(({ state }) => state === 'fail');
   if (!json) sayNext(options, setup, interview, failed?.check);
-  return failed === undefined ? EXIT.ok : exitCodeOf(failed.code ?? 'failed');
+  return failed === undefined ? feedExitCode({ items, rejected }) : exitCodeOf(failed.code ?? 'failed');
 }
 
 const fileText = ({ answers, mapping }: Setup): string =>
   configText({ ...answers, query: queryText(answers) }, mapping);
 
 function correctionOf({ missing, feed }: Setup): string {
-  const what = missing.length === 0 ? 'Not all plans can be read' : `No column is read as ${missing.join(', ')}`;
+  const { items = 0, rejected = 0 } = feed ?? {};
+  const what = missing.length === 0 ? 'Not all plans can be sent' : `No column is read as ${missing.join(', ')}`;
   const formats = unclearFormats(feed);
+  if (items > 0 && missing.length === 0 && formats.length === 0)
+    return `${rejected} of ${items + rejected} plans cannot be sent: correct their rows in the ERP.`;
   const map = missing.length === 0 && formats.length === 0 ? ['PATH=COLUMN'] : missing.map((path) => `${path}=COLUMN`);
   const options = [
     ...(map.length === 0 ? [] : ['--map', ...map]),
@@ -129,8 +132,13 @@ function sayNext({ config: file }: InitOptions, setup: Setup, { stored }: Interv
     say(`${join(dirname(file), 'roadbook-tables.sql')} has the tables for the outcomes: run it in the ERP's database.`);
   if (answers.source === 'sql' && feed !== undefined && !isChosen(STOP_CODE, chosen))
     say(`No column is read as ${STOP_CODE}, so no outcome of a stop returns: select one, and add it to the mapping.`);
-  const next = failed === undefined ? 'start' : `doctor, once ${failed} is corrected`;
-  say(`${file} was written. Try: npx roadbook ${next}`);
+  say(`${file} was written. Try: npx roadbook ${nextCommand(setup, failed)}`);
+}
+
+function nextCommand({ answers, feed }: Setup, failed: string | undefined): string {
+  if (failed !== undefined) return `doctor, once ${failed} is corrected`;
+  if (feed === undefined || feed.rejected === 0) return 'start';
+  return `${['erp check', answers.sample].join(' ').trimEnd()}, once that is corrected`;
 }
 
 async function allowReplacing(file: string, isAsking: boolean, { force }: InitOptions): Promise<void> {
@@ -261,7 +269,7 @@ async function tryFeed(interview: Interview, options: InitOptions, setup: Setup,
     setup.feed = await read();
   }
   if (isAsking) say(setup.feed.text);
-  return setup.feed.rejected > 0 ? 'Not all plans can be read.' : undefined;
+  return setup.feed.rejected > 0 ? 'Not all plans can be sent.' : undefined;
 }
 
 /** What the columns probably mean, what the options say, and what was answered before. */

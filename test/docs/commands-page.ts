@@ -26,7 +26,7 @@ Call a command as \`npx roadbook <command>\`. Data goes to stdout; messages and 
 | 2 | wrong usage: unknown command, option or argument |
 | 3 | the configuration is wrong |
 | 4 | the service refused the login |
-| 5 | partial: some slices failed, records were quarantined, or a push needs a person; the rest is safe |
+| 5 | partial: some slices failed, records were quarantined, a push needs a person, or items of a feed cannot be sent; the rest is safe |
 | 75 | temporary: the service or the warehouse cannot be reached; try again later |
 
 ## Signals of \`start\`

@@ -46,7 +46,8 @@ const CLEAR = { items: 1, rejected: 0, issues: [] };
 
 it('names the options that an unclear sample needs, and reads it with them', async () => {
   writeFileSync(join(place.dir, 'sample.csv'), UNCLEAR);
-  const { stderr } = await init('--sample', 'sample.csv');
+  const { code, stderr } = await init('--sample', 'sample.csv');
+  expect(code).toBe(1);
   expect(stderr).toContain(
     '--map point.address=COLUMN --dates <dd/MM/yyyy|MM/dd/yyyy|dd/MM/yy|MM/dd/yy> --decimal <comma|point>.',
   );
@@ -56,6 +57,25 @@ it('names the options that an unclear sample needs, and reads it with them', asy
   expect(JSON.parse(check.stdout)).toMatchObject(CLEAR);
   const shown = await place.runHere(['erp', 'check', 'sample.csv', '--config', FILE, '--show', 'V1']);
   expect(shown.stdout).toMatch(/2026-04-03T08:00:00-03:00.*"address": "Rua Um, 1".*"value": 1234\b/s);
+});
+
+it('ends as erp check does if some plans cannot be sent, and says where to correct them', async () => {
+  const [header, good = ''] = UNCLEAR.replaceAll('03/04', '18/11')
+    .replace('1.234', '1')
+    .replace('LOCAL_DESCARGA', 'RUA')
+    .split('\n');
+  writeFileSync(
+    join(place.dir, 'sample.csv'),
+    [header, good, good.replace('V1', 'V2').replace('18:00', '07:00')].join('\n'),
+  );
+  const { code, stderr } = await init('--sample', 'sample.csv');
+  expect(await place.runHere(['erp', 'check', 'sample.csv', '--config', FILE])).toMatchObject({ code });
+  expect([code, stderr]).toEqual([
+    5,
+    expect.stringContaining('1 of 2 plans cannot be sent: correct their rows in the ERP.'),
+  ]);
+  expect(stderr).toContain('Try: npx roadbook erp check sample.csv, once that is corrected');
+  expect(stderr).not.toContain('--force');
 });
 
 /** Time windows of which only the end has a usual name. */
