@@ -101,8 +101,8 @@ async function init(options: InitOptions): Promise<number> {
   return failed === undefined ? feedExitCode({ items, rejected }) : exitCodeOf(failed.code ?? 'failed');
 }
 
-const fileText = ({ answers, mapping }: Setup): string =>
-  configText({ ...answers, query: queryText(answers) }, mapping);
+const fileText = ({ answers, mapping, chosen }: Setup): string =>
+  configText({ ...answers, query: queryText(answers) }, mapping, isChosen('point.order', chosen));
 
 function correctionOf({ missing, feed }: Setup): string {
   const { items = 0, rejected = 0 } = feed ?? {};

@@ -167,6 +167,7 @@ describe.each([
       found: expect.stringMatching(/has no table .*roadbook_outcome \(acknowledge/),
       hint: expect.stringContaining('roadbook-tables.sql'),
     });
+    expect(written(FILE)).toMatch(/^ {4}options: { optimize: false } .*^ {6}point.order: seq$/ms);
     expect(await pushed(erp)).toMatchObject([{ external_code: '7', state: 'confirmed', message: null }]);
   });
 });

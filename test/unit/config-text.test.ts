@@ -31,6 +31,13 @@ it('queries and columns are read back as they were given', () => {
   expect(feedOf({ source: 'http', url: 'https://erp.example.com/a' })).toMatchObject({ source: 'http', records: '' });
 });
 
+it('the order of the stops is kept if the feed has one', () => {
+  const textOf = (isOrdered: boolean) => configText(DEFAULTS, {}, isOrdered);
+  expect(parse(textOf(true)).config.erp.route_plans?.options).toEqual({ optimize: false });
+  expect(parse(textOf(false)).config.erp.route_plans?.options).toEqual({});
+  expect(textOf(false)).toMatch(/^ {4}# options: { optimize: false } /m);
+});
+
 it('variables are added to .env or replaced in it, whatever characters they have', () => {
   const before = '# note\nexport A = old\nB=2\n';
   for (const value of ['plain', 'a b#c', "it's", '"', '\'"', '\\n$x', '$&', ' x ']) {

@@ -40,6 +40,8 @@ const indented = (text: string, spaces: number): string => text.trimEnd().replac
 export const configText = (
   answers: Answers,
   mapping: Mapping,
+  /** The feed has a column of `point.order`. */
+  isOrdered = false,
 ) => `# yaml-language-server: $schema=./roadbook.schema.json
 #
 # The configuration of Roadbook, written by \`npx roadbook init\`. Every key has a default: docs/reference/config.md.
@@ -58,7 +60,7 @@ warehouse:
 ${warehouseText(answers)}
 
 erp:   # one feed a kind: points_of_interest, agents and itineraries may have one too; docs/how-to/connect-erp.md
-${feedText(answers)}${mappingText(mapping)}
+${feedText(answers)}${answers.source === 'none' ? '' : optionsText(isOrdered)}${mappingText(mapping)}
 
 status: { token: "\${ROADBOOK_STATUS_TOKEN:-}" }   # without a token, the page only shows
 
@@ -104,6 +106,9 @@ ${indented(literal(statementsFor(answers.client)), 4)}${formatsText(answers)}`;
       return '  {}';
   }
 }
+
+const optionsText = (isOrdered: boolean): string =>
+  `\n    ${isOrdered ? '' : '# '}options: { optimize: false }   # keeps the order of point.order; else the service chooses its own`;
 
 const mappingText = (mapping: Mapping): string =>
   Object.keys(mapping).length === 0
