@@ -7,7 +7,8 @@ import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
 import { factMemory } from '../../src/warehouse/control/learned-facts.ts';
 import { tableDrift } from '../../src/warehouse/control/verification.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
-import { addRecords, expectBalance, openRig, putBefore, removeRecords } from '../scenario/pull-setup.ts';
+import { openFleet } from '../scenario/fleet-setup.ts';
+import { addRecords, expectBalance, openRig, putBefore, removeRecords, requestsOf } from '../scenario/pull-setup.ts';
 import { type EngineName, engineCases } from '../support/engines.ts';
 import type { Rig } from '../support/rig.ts';
 import { verify, wrong } from '../support/verified.ts';
@@ -152,7 +153,11 @@ describe.each(engineCases)('a verification on $name', ({ name: engine }) => {
       rig.rows(
         "select 'event' as name, count(*) as n from bi_event union all select 'day', count(*) from bi_vehicle_day union all select 'events', sum(events) from bi_event_day order by name",
       );
-    const before = await rows();
+    const reach = () =>
+      rig.rows(
+        'select scope, min(begin_at) as first, max(end_at) as last from sync_coverage group by scope order by scope',
+      );
+    const [before, reached] = [await rows(), await reach()];
     rig.sandbox.addFault({ call: 'events', fault: 'no-records', times: 10_000 });
     rig.sandbox.addFault({ call: 'daily-summary', fault: 'no-records', times: 10_000 });
     const hidden = await verify(rig, { tables: ['event', 'daily_summary'], days: '12d', repair: true });
@@ -160,6 +165,8 @@ describe.each(engineCases)('a verification on $name', ({ name: engine }) => {
       'event final',
     );
     expect(await rows()).not.toEqual(before);
+    // Every instant that was read first or last is still covered: no day is beyond reach, and none looks older.
+    expect(await reach()).toEqual(reached);
     rig.sandbox.clearFaults();
     for (const job of ['pull-events', 'pull-daily-summaries']) await rig.run(job, { since: '1d' });
     expect(await rows()).toEqual(before);
@@ -254,4 +261,14 @@ it('goes on with other tables if the service rejects the calls of one', async ()
   const { run, rows } = await verify(rig, { tables: ['vehicle', 'event'] });
   expect(run).toMatchObject({ status: 'partial', error: { code: 'forbidden' } });
   expect(rows.map(({ table_name }) => table_name)).toEqual(['vehicle']);
+});
+
+it('logs in once where the service rejects the login', async () => {
+  const rig = await readHistory(['events']);
+  const settings = { credentials: { userName: 'x', password: 'wrong' }, password: 'wrong' } as never;
+  rig.dependencies.fleet = openFleet(rig.sandbox.url, rig.sandbox, { settings }).fleet;
+  const logins = requestsOf(rig, 'login');
+  const { run } = await verify(rig, { tables: ['vehicle', 'event'] });
+  expect(run).toMatchObject({ status: 'failed', error: { code: 'login_refused' } });
+  expect(requestsOf(rig, 'login')).toBe(logins + 1);
 });

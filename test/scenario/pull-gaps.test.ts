@@ -110,6 +110,28 @@ describe('nothing is missed for ever', () => {
     expect(await rig.rows(`select id from event where begin_date = '${at}'`)).toEqual([{ id: first.id }]);
   });
 
+  it('when a search leaves out a plan that starts with its period: the plan is found', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 2, churn: false } });
+    let first = { id: 0, date_time_start: '' };
+    await putBefore(rig, async (url, original) => {
+      const begin = url.searchParams.get('begin_date');
+      if (url.pathname !== '/import/route_plan' || begin === null) return undefined;
+      const { data } = (await original()) as { data: { id: number; date_time_start: string }[] };
+      const plans = data.filter(({ date_time_start }) => Date.parse(date_time_start) > Date.parse(begin));
+      first = plans.toSorted((a, b) => Date.parse(a.date_time_start) - Date.parse(b.date_time_start))[0] ?? first;
+      return { body: { data: plans } };
+    });
+    const since = (ms: number) => ({ since: `${ms / 1_000}s`, lookback: '1s', ahead: '1s' });
+    await rig.run('pull-route-plans', since(24 * HOUR));
+    const { id, date_time_start: at } = first;
+    await rig.engine.write(async ({ sql }) => {
+      await sql('route_plan').delete();
+      await sql('sync_coverage').delete();
+    });
+    await rig.run('pull-route-plans', since(rig.clock.now() - Date.parse(at)));
+    expect(await rig.rows(`select id from route_plan where id = ${id}`)).toEqual([{ id }]);
+  });
+
   it('when the clock was ahead for a while: the time it marked covered is read once it has come', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 3, churn: false } });
     // Without the daily lookback, which would read these days again by chance.

@@ -3,7 +3,13 @@
 import { addCounts, type RunCounts, zeroCounts } from '../../core/glossary.ts';
 import type { Redactor } from '../../core/text/redaction.ts';
 import { isoInstant } from '../../core/time/clock.ts';
-import { invalidate, markCovered, type ScopedInterval, UNTIL_READ } from '../../warehouse/control/coverage.ts';
+import {
+  coveredBounds,
+  invalidate,
+  markCovered,
+  type ScopedInterval,
+  UNTIL_READ,
+} from '../../warehouse/control/coverage.ts';
 import { quarantine, quarantineRows, release } from '../../warehouse/control/quarantine.ts';
 import type { LoadMetadata, Transaction } from '../../warehouse/engine.ts';
 import { StaleRead } from '../../warehouse/load/stale-read.ts';
@@ -16,6 +22,7 @@ import { compareBatches } from './compare.ts';
 import { writtenCoverage } from './plan/backfill-progress.ts';
 import { recordLimit, TOO_MANY } from './plan/slice-scale.ts';
 import { untilRead } from './plan/window-slices.ts';
+import { intervalOf } from './plan/windows.ts';
 import { type Batch, type Batches, createBatches } from './records/batch.ts';
 import type { FullRefreshRange, Prepared } from './records/types.ts';
 import type { SliceReferences } from './references.ts';
@@ -138,14 +145,18 @@ function storing(result: SliceResult, batches: readonly Batch[], { context, slic
 }
 
 /**
- * Makes a final period due once more. A service that answers with too few records by mistake would otherwise hide the others
- * for good. The first instant stays covered: coverage that begins with the period would begin later, and the period not be due.
+ * Makes the periods due once more. A service that answers with too few records by mistake would otherwise hide the others for
+ * good. The first and the last covered instant of a scope stay: without the one the period is not due, without the other the
+ * data looks older than it is.
  */
 async function readAgain(tx: Transaction, covers: readonly ScopedInterval[], { job }: RunContext): Promise<void> {
-  for (const { scopes, beginAt, endAt } of covers) {
-    // A listing is read by every run.
-    if (endAt === UNTIL_READ) continue;
-    await invalidate(tx, { scopes, beginAt: isoInstant(Date.parse(beginAt) + 1), endAt }, { job });
+  // A listing is read by every run.
+  for (const { scopes, beginAt, endAt } of covers.filter((each) => each.endAt !== UNTIL_READ)) {
+    for (const [scope, covered] of await coveredBounds(tx, job, scopes)) {
+      const begin = Math.max(Date.parse(beginAt), Date.parse(covered.beginAt)) + 1;
+      const end = Math.min(Date.parse(endAt), Date.parse(covered.endAt) - 1);
+      if (begin < end) await invalidate(tx, { scopes: [scope], ...intervalOf({ begin, end }) }, { job });
+    }
   }
 }
 

@@ -35,6 +35,9 @@ export interface VerifyOptions {
 /** Calls that every slice may make, so that a slice with a call for each event category fits. */
 const LEAST_CALLS = 50;
 
+/** Fatal failures after which the slices of other pulls may be compared. After any other one, such as a rejected login, none. */
+const OF_ONE_PULL = ['forbidden', 'unexpected'];
+
 const STOPPED = 'What was compared is stored; the next run compares another sample.';
 
 /** A requested period, so that no coverage is written. */
@@ -62,34 +65,46 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
   /** Pulls of which no further slice is read. */
   const failed = new Set<Verified>();
   let [sampled, compared] = [0, 0];
-  let isStopped = false;
+  /** No further slice is read. */
+  let isOver = false;
   const probe = await probeWithin(context);
   let callsLeft = max_calls - probe.calls;
 
   /** Returns the parts that were not compared for lack of calls. */
   async function compare(one: Sampled, calls: number): Promise<Sampled[]> {
     const { verified, slice } = one;
-    isStopped ||= signal.aborted || draining?.aborted === true;
-    if (isStopped || failed.has(verified)) return [];
+    if (isOver || failed.has(verified)) return [];
+    if (signal.aborted || draining?.aborted === true) return stop(stoppedEarly(STOPPED));
     const left = { count: Math.min(callsLeft, calls) };
-    if (left.count <= 0) return [one];
+    // Without a call of it, nothing is gained by cutting.
+    if (left.count < (slice.calls ?? 1)) return [one];
     callsLeft -= left.count;
     const result = await compareSlice(slice, verified, context, left, found);
     callsLeft += left.count;
     if (result.end === 'compared') compared++;
-    if (result.end === 'stopped') isStopped = true;
+    if (result.end === 'stopped') return stop(stoppedEarly(STOPPED));
     if (result.end === 'failed') {
-      failures.push(result.failure);
-      if (result.failure instanceof Fatal) failed.add(verified);
-      log.warn({ scope: slice.scope, err: result.failure }, 'slice not compared');
+      const { failure } = result;
+      log.warn({ scope: slice.scope, err: failure }, 'slice not compared');
+      if (failure instanceof Fatal && !OF_ONE_PULL.includes(failure.code)) return stop(failure);
+      failures.push(failure);
+      if (failure instanceof Fatal) failed.add(verified);
     }
     const tooLarge = result.end === 'too large' ? [{ ...one, slice: result.part }] : [];
     return [...tooLarge, ...result.rest.map((part) => ({ verified, slice: part, isRest: true }))];
   }
 
+  function stop(failure: RoadbookError): [] {
+    failures.push(failure);
+    isOver = true;
+    return [];
+  }
+
   const waiting: Sampled[] = [];
+  let isAll = true;
   for await (const one of inTurns(await verifiedJobs(context), context)) {
-    if (sampled === sample || isStopped) break;
+    isAll = sampled < sample;
+    if (!isAll || isOver) break;
     if (failed.has(one.verified)) continue;
     sampled++;
     waiting.push(...(await compare(one, Math.max(LEAST_CALLS, Math.ceil(callsLeft / (sample - sampled + 1))))));
@@ -105,9 +120,8 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
   // At the first start nothing was read that could be compared.
   const level = sampled === 0 ? 'debug' : 'info';
   log[level]({ compared, not_compared: notCompared.length, calls_left: callsLeft }, 'verification finished');
-  if (isStopped) failures.push(stoppedEarly(STOPPED));
   // The rest of a slice that was cut is missed only where every slice was asked for: a sample may be a part of it.
-  const missed = notCompared.filter(({ isRest }) => isRest !== true || sampled < sample);
+  const missed = notCompared.filter(({ isRest }) => isRest !== true || isAll);
   if (missed[0] !== undefined) {
     const slices = `${missed.length} of ${missed.length + compared} slices, such as ${missed[0].slice.scope}`;
     failures.push(tooFewCalls(slices, max_calls));

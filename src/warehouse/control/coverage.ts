@@ -110,6 +110,22 @@ export async function coverageOf(engine: Pick<Engine, 'read'>, job: string): Pro
   return new Map(scopes.map(([scope, own]) => [scope, intervals(own)]));
 }
 
+/** Where the coverage of each scope begins and ends. */
+export async function coveredBounds({ sql }: Transaction, job: string, scopes: readonly string[]) {
+  const bounds = new Map<string, Interval>();
+  for (const some of chunks(scopes, SCOPES_AT_ONCE)) {
+    const rows: ({ scope: string } & Interval)[] = await sql('sync_coverage')
+      .where({ job })
+      .whereIn('scope', some)
+      .groupBy('scope')
+      .select('scope')
+      .min({ beginAt: 'begin_at' })
+      .max({ endAt: 'end_at' });
+    for (const { scope, ...bound } of rows) bounds.set(scope, bound);
+  }
+  return bounds;
+}
+
 /** Deletes and returns the rows that overlap or touch the interval. */
 async function removeTouching(sql: Knex, job: string, scopes: string[], { beginAt, endAt }: Interval) {
   const rows = sql<CoverageRow>('sync_coverage')

@@ -1,6 +1,7 @@
 // What verifications found: a row for each run, table and day, with its counts. The rows of a day that pulls no longer read
 // again are final: a difference there is drift. Any other difference is late data, which the next runs bring.
 import type { Knex } from 'knex';
+import { isoInstant } from '../../core/time/clock.ts';
 import { DAY_MS } from '../../core/time/durations.ts';
 import type { Engine } from '../engine.ts';
 import { controlTable, date, instant, integer, type RowOf, text } from '../schema/table.ts';
@@ -79,12 +80,9 @@ export interface TableDrift {
 }
 
 export async function tableDrift(engine: Pick<Engine, 'read'>): Promise<TableDrift[]> {
-  const found = await engine.read((sql) => lastRows(sql, { state: 'final' }));
-  const lastAt = new Map(found.map(({ table_name, verified_at }) => [table_name, Date.parse(verified_at)]));
-  const unrepaired = (await engine.read(unrepairedRows)).filter(
-    ({ table_name, verified_at }) => (lastAt.get(table_name) ?? 0) - Date.parse(verified_at) <= LONGEST_REACH_MS,
-  );
-  return sums([...found, ...unrepaired]).map(({ table, verified_at, compared, equal }) => {
+  const last = await engine.read((sql) => lastRows(sql, { state: 'final' }));
+  const unrepaired = await engine.read((sql) => unrepairedRows(sql, last));
+  return sums([...last, ...unrepaired]).map(({ table, verified_at, compared, equal }) => {
     const drifted = compared - equal;
     return { table, verified_at, compared, drifted, drift_ratio: drifted / compared };
   });
@@ -93,28 +91,34 @@ export async function tableDrift(engine: Pick<Engine, 'read'>): Promise<TableDri
 /** For each table, the rows of the last run that compared any. */
 function lastRows(sql: Knex, rows: { state?: VerifiedDay['state'] }): Promise<VerifiedDay[]> {
   // Run ids sort by time.
-  const last = sql('sync_verification as last')
+  const last = sql('sync_verification')
     .where(rows)
     .where('compared', '>', 0)
-    .whereRaw('last.table_name = found.table_name')
-    .max('last.run_id');
-  return sql('sync_verification as found').where(rows).where('found.run_id', last).where('compared', '>', 0);
+    .groupBy('table_name')
+    .select('table_name', sql.raw('max(run_id) as run_id'))
+    .as('last');
+  return sql
+    .from(sql('sync_verification').where(rows).where('compared', '>', 0).as('found'))
+    .join(last, (join) => join.on('last.table_name', 'found.table_name').on('last.run_id', 'found.run_id'))
+    .select('found.*');
 }
 
-/** Final days that an earlier run found to differ and did not repair, unless a later one compared as many of their rows. */
-const unrepairedRows = (sql: Knex): Promise<VerifiedDay[]> =>
-  sql('sync_verification as found')
+/** The final days that an earlier run found to differ and did not repair, and that no later run has compared. */
+async function unrepairedRows(sql: Knex, last: readonly VerifiedDay[]): Promise<VerifiedDay[]> {
+  const lastRuns = new Map(last.map(({ table_name, run_id }) => [table_name, run_id]));
+  const newestAt = Math.max(...last.map(({ verified_at }) => Date.parse(verified_at)));
+  if (last.length === 0) return [];
+  const rows: VerifiedDay[] = await sql('sync_verification')
     .where({ state: 'final' })
-    .whereRaw('compared - equal > repaired')
-    .whereExists(isLater(sql))
-    .whereNotExists(
-      isLater(sql).whereRaw('later.day = found.day and later.compared >= found.compared - found.missing_there'),
-    );
-
-const isLater = (sql: Knex) =>
-  sql('sync_verification as later')
-    .where({ 'later.state': 'final' })
-    .whereRaw('later.table_name = found.table_name and later.run_id > found.run_id and later.compared > 0');
+    .where('compared', '>', 0)
+    .where('verified_at', '>=', isoInstant(newestAt - LONGEST_REACH_MS))
+    .orderBy('run_id');
+  const newest = new Map(rows.map((row) => [`${row.table_name} ${row.day}`, row]));
+  return [...newest.values()].filter(
+    ({ table_name, run_id, compared, equal, repaired }) =>
+      compared - equal > repaired && run_id !== lastRuns.get(table_name),
+  );
+}
 
 function sums(rows: readonly VerifiedDay[]) {
   const byTable = Map.groupBy(rows, ({ table_name }) => table_name);

@@ -1,8 +1,10 @@
 // Requests itineraries with their vehicle and driver.
 import { itineraries } from '../../../../fleet/endpoints/itineraries.ts';
+import { toInstant } from '../../../../fleet/instants.ts';
 import { checkRecord } from '../../../../fleet/record-check.ts';
 import type { Interval } from '../../../../warehouse/control/coverage.ts';
 import { itinerary } from '../../../../warehouse/tables/itinerary.ts';
+import { searchOf, spanOf } from '../../plan/windows.ts';
 import { canBeAsked, idOf } from '../../records/record-id.ts';
 import { wireSchema } from '../../records/wire-schema.ts';
 import type { Source } from '../../types.ts';
@@ -25,9 +27,10 @@ export async function withObjects(record: unknown, source: Source): Promise<unkn
   const { vehicle_id, vehicle, driver_id, driver, date_time_start, date_time_end } = checked.record;
   const isComplete = (!vehicle_id || vehicle) && (!driver_id || driver);
   if (isComplete || typeof date_time_start !== 'string' || typeof date_time_end !== 'string') return record;
-  if (date_time_end < date_time_start) return record;
+  const [beginAt = '', endAt = ''] = [date_time_start, date_time_end].map(toInstant);
+  if (beginAt === '' || endAt < beginAt) return record;
   const found = await source.call(itineraries, {
-    ...itineraryRequest({ beginAt: date_time_start, endAt: date_time_end }),
+    ...itineraryRequest(searchOf(spanOf({ beginAt, endAt }))),
     ...(canBeAsked(vehicle_id) ? { vehicle_id } : {}),
   });
   return found.find((other) => idOf(other) === idOf(record)) ?? record;
