@@ -106,11 +106,12 @@ const fileText = ({ answers, mapping, chosen }: Setup): string =>
 
 function correctionOf({ missing, feed }: Setup): string {
   const { items = 0, rejected = 0 } = feed ?? {};
-  const what = missing.length === 0 ? 'Not all plans can be sent' : `No column is read as ${missing.join(', ')}`;
   const formats = unclearFormats(feed);
-  if (items > 0 && missing.length === 0 && formats.length === 0)
+  const isReadable = missing.length === 0 && formats.length === 0;
+  if (isReadable && items > 0)
     return `${rejected} of ${items + rejected} plans cannot be sent: correct their rows in the ERP.`;
-  const map = missing.length === 0 && formats.length === 0 ? ['PATH=COLUMN'] : missing.map((path) => `${path}=COLUMN`);
+  const what = missing.length === 0 ? 'Not all plans can be sent' : `No column is read as ${missing.join(', ')}`;
+  const map = isReadable ? ['PATH=COLUMN'] : missing.map((path) => `${path}=COLUMN`);
   const options = [
     ...(map.length === 0 ? [] : ['--map', ...map]),
     ...formats.map(({ name, choices }) => `${optionOf(name)} <${choices.join('|')}>`),
@@ -138,8 +139,12 @@ function sayNext({ config: file }: InitOptions, setup: Setup, { stored }: Interv
 function nextCommand({ answers, feed }: Setup, failed: string | undefined): string {
   if (failed !== undefined) return `doctor, once ${failed} is corrected`;
   if (feed === undefined || feed.rejected === 0) return 'start';
-  return `${['erp check', answers.sample].join(' ').trimEnd()}, once that is corrected`;
+  const sample = sampleOf(answers);
+  return `erp check${sample === '' ? '' : ` ${sample}`}, once the plans are corrected`;
 }
+
+/** The sample file; empty if the feed is none of files. */
+const sampleOf = ({ source, sample }: Setup['answers']): string => (source === 'files' ? sample : '');
 
 async function allowReplacing(file: string, isAsking: boolean, { force }: InitOptions): Promise<void> {
   if (force || (await ifExists(stat(file))) === undefined) return;
@@ -228,7 +233,7 @@ const OTHER_HALVES = {
 
 const isChosen = (path: string, chosen: Chosen): boolean => (chosen.get(path) ?? []).length > 0;
 
-/** A stop has its place by an address or by coordinates. */
+/** A stop has its place by an address or by coordinates, which are both chosen or neither by now. */
 const isGiven = (path: string, chosen: Chosen): boolean =>
   isChosen(path, chosen) || (path === 'point.address' && isChosen('point.latitude', chosen));
 
@@ -240,7 +245,7 @@ async function tryFeed(interview: Interview, options: InitOptions, setup: Setup,
   if (source === 'none') return undefined;
   const read = () =>
     tryOut(options, setup, async (app) => {
-      const report = await checkFeed(app, { file: sample || undefined, kind: 'route_plans' });
+      const report = await checkFeed(app, { file: sampleOf(setup.answers) || undefined, kind: 'route_plans' });
       return { ...report, text: app.redactor.redact(reportText(report)) };
     });
   let found = source === 'files' && sample === '' ? undefined : await read();
@@ -272,7 +277,7 @@ async function tryFeed(interview: Interview, options: InitOptions, setup: Setup,
   return setup.feed.rejected > 0 ? 'Not all plans can be sent.' : undefined;
 }
 
-/** What the columns probably mean, what the options say, and what was answered before. */
+/** What the columns probably mean, what the options say, and what was answered before; the later ones win. */
 function proposedColumns(columns: Columns, map: readonly string[], before: Chosen): Chosen {
   const chosen: Chosen = new Map();
   for (const { column, paths, suggestion } of columns.values())
@@ -309,7 +314,7 @@ async function askInto(chosen: Chosen, columns: Columns, path: string, why = '')
   chosen.set(path, await askColumns(`${path}${why}`, [...columns.keys()], chosen.get(path)));
 }
 
-/** None if the columns are read without one. */
+/** Empty if the feed is read just so without a mapping, and no column is read as a path that was left out. */
 function mappingOf(chosen: Chosen, columns: Columns): Mapping {
   const rules = [...chosen].filter(([path, names]) => names.length > 0 && names[0] !== path);
   const isRead = ([path, names]: (typeof rules)[number]): boolean =>

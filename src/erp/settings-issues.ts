@@ -2,7 +2,7 @@
 // statement does not get, and statements that would reach other items.
 import type { FeedKind } from './feed-kinds.ts';
 import { type Mapping, mappingIssues } from './rows/mapping.ts';
-import { BINDINGS, IDENTIFYING, reachIssue, unknownBindings } from './sql/statements.ts';
+import { BINDINGS, IDENTIFYING, rowsIssue, unknownBindings } from './sql/statements.ts';
 
 interface CheckedFeed {
   mapping: Mapping;
@@ -23,13 +23,13 @@ export function feedIssues(kind: string, feed: CheckedFeed): { path: string[]; m
       hint: `its values are :${BINDINGS[setting].join(', :')}; write \\: for a colon that names none`,
     })),
   );
-  return [...mapping, ...statements, ...reachIssues(feed)];
+  return [...mapping, ...statements, ...rowsIssues(feed)];
 }
 
-const reachIssues = (feed: CheckedFeed) =>
+const rowsIssues = (feed: CheckedFeed) =>
   (['acknowledge', 'return'] as const).flatMap((setting) => {
     const statement = feed[setting];
-    const message = statement === undefined ? undefined : reachIssue(setting, statement);
+    const message = statement === undefined ? undefined : rowsIssue(setting, statement);
     const hint = `name the rows of the item: where … = :${IDENTIFYING[setting].at(-1)}`;
     return message === undefined ? [] : [{ path: [setting], message, hint }];
   });

@@ -14,7 +14,7 @@ export interface Slice<Work = unknown> {
    * slice is loaded, they become due again.
    */
   covers?: readonly ScopedInterval[];
-  /** Calls that can be counted in advance, for --dry-run; default 1. */
+  /** Calls that can be counted in advance, for --dry-run and for a verification with few calls left; default 1. */
   calls?: number;
   /** Describes the calls that cannot be counted in advance. */
   furtherCalls?: string;

@@ -74,7 +74,7 @@ it('ends as erp check does if some plans cannot be sent, and says where to corre
     5,
     expect.stringContaining('1 of 2 plans cannot be sent: correct their rows in the ERP.'),
   ]);
-  expect(stderr).toContain('Try: npx roadbook erp check sample.csv, once that is corrected');
+  expect(stderr).toContain('Try: npx roadbook erp check sample.csv, once the plans are corrected');
   expect(stderr).not.toContain('--force');
 });
 

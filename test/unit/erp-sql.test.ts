@@ -8,7 +8,7 @@ import { sqlFailure } from '../../src/erp/sql/failure.ts';
 import { mssqlCell } from '../../src/erp/sql/mssql.ts';
 import { sessionZone, timestampCell } from '../../src/erp/sql/mysql.ts';
 import { numberCell, wallClock } from '../../src/erp/sql/oracle.ts';
-import { countsRows, reachIssue, separateCasts, unknownBindings } from '../../src/erp/sql/statements.ts';
+import { countsRows, rowsIssue, separateCasts, unknownBindings } from '../../src/erp/sql/statements.ts';
 import { rejection } from './config-declarations.ts';
 
 describe('a statement of a feed', () => {
@@ -35,7 +35,7 @@ describe('a statement of a feed', () => {
     ['acknowledge', 'with p as (select :external_code as n where 1 = 1) update o set n = p.n from p'],
     ['return', '-- all\nDELETE from o /* :plan_external_code */'],
   ])('that updates or deletes must have a condition: %s %s', (setting, statement) => {
-    expect(reachIssue(setting as 'return', statement)).toMatch(/has no `where`/);
+    expect(rowsIssue(setting as 'return', statement)).toMatch(/has no `where`/);
   });
 
   it.each([
@@ -44,7 +44,7 @@ describe('a statement of a feed', () => {
     ['acknowledge', "insert into told values (:state, ':external_code')", ':external_code'],
     ['return', 'update o set s = :status where s is null', ':plan_external_code or :point_external_code'],
   ])('must name its item: %s %s', (setting, statement, names) => {
-    expect(reachIssue(setting as 'return', statement)).toContain(`does not use ${names},`);
+    expect(rowsIssue(setting as 'return', statement)).toContain(`does not use ${names},`);
   });
 
   it.each([
@@ -66,7 +66,7 @@ describe('a statement of a feed', () => {
     ['return', 'delete from open_stops where n = :point_external_code'],
     ['return', 'update o set s = :status where n = :plan_external_code'],
   ])('may reach its item in any form: %s %s', (setting, statement) => {
-    expect(reachIssue(setting as 'return', statement)).toBeUndefined();
+    expect(rowsIssue(setting as 'return', statement)).toBeUndefined();
   });
 
   it.each([

@@ -183,10 +183,10 @@ it('says of a day whether it may be published, and from when: its last table dec
 it('counts the late stops of plans from the ERP, where the service has others too and all are known', async () => {
   const { lateOfErp } = await import(`${FOLDER}/views/day-plans.js`);
   const row = (entry: object | null, stops_late_open: number) => ({ entry, plan: { stops_late_open } });
-  const rows = [row({}, 2), row(null, 4), { entry: {}, plan: null }, row({}, 1)];
-  expect(lateOfErp({ steps: { in: 2, rejected: 1, foreign: 1 }, rows })).toBe(3);
-  expect(lateOfErp({ steps: { in: 2, rejected: 1, foreign: 9 }, rows })).toBeUndefined();
-  expect(lateOfErp({ steps: { in: 4 }, rows })).toBeUndefined();
+  const rows = [row({}, 2), row(null, 4), { entry: {}, plan: null }, row({}, 1), { ...row({}, 8), step: 'gone' }];
+  expect(lateOfErp({ steps: { in: 2, rejected: 1, foreign: 1 }, rows, cut: false })).toBe(3);
+  expect(lateOfErp({ steps: { in: 2, rejected: 1, foreign: 1 }, rows, cut: true })).toBeUndefined();
+  expect(lateOfErp({ steps: { in: 5 }, rows, cut: false })).toBeUndefined();
 });
 
 it('pairs the stops of ERP and service by name, and says how they differ', async () => {

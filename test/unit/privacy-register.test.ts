@@ -38,7 +38,11 @@ it.each([
   ['extra of every record', { kept: 'for ever', exports: expect.arrayContaining(['event']), in_quarantine: true }],
   [
     'coordinates, licence plates and names of signature files',
-    { exports: expect.arrayContaining(['checklist', 'event', 'route_point_execution', 'vehicle']), policy: null },
+    {
+      exports: expect.arrayContaining(['checklist', 'event', 'route_point_execution', 'vehicle', 'bi_event']),
+      policy: null,
+      in_outbox: true,
+    },
   ],
   ['data/drop/plans', { policy: null, kept: 'finished files 90d' }],
   ['push_outbox.payload', { policy: null, kept: expect.stringContaining('until the item is confirmed') }],

@@ -78,7 +78,7 @@ function isReadable(address: string): boolean {
 const unreadableAddress = (): Fatal =>
   new Fatal("The address of the ERP's database cannot be read (connection)", {
     code: 'erp_address_unreadable',
-    hint: 'In user and password write @ as %40, / as %2F, : as %3A, # as %23, ? as %3F and % as %25.',
+    hint: 'In the user name and password, write @ as %40, / as %2F, : as %3A, # as %23, ? as %3F and % as %25.',
   });
 
 function createKnex({ client: name, connection }: DatabaseSettings, client: SqlClient, limits: Limits): Knex {

@@ -33,14 +33,14 @@ export function unknownBindings(setting: keyof typeof BINDINGS, statement: strin
     .map((name) => `:${name} is no value of this statement${didYouMean(name, known)}`);
 }
 
-/** The values that say which item is meant; a statement needs one of them. */
+/** The values that say which item is meant; a statement needs one of them. The narrowest one is last. */
 export const IDENTIFYING = {
   acknowledge: ['external_code'],
   return: ['plan_external_code', 'point_external_code'],
 } as const satisfies Record<keyof typeof BINDINGS, readonly string[]>;
 
 /** Why the statement would change rows of other items, or does not say which item is meant. */
-export function reachIssue(setting: keyof typeof BINDINGS, statement: string): string | undefined {
+export function rowsIssue(setting: keyof typeof BINDINGS, statement: string): string | undefined {
   if (changesEveryRow(statement)) return 'has no `where`, so each outcome would change every row of the table';
   const names = namesIn(statement);
   if (IDENTIFYING[setting].some((name) => names.has(name))) return undefined;
@@ -49,7 +49,10 @@ export function reachIssue(setting: keyof typeof BINDINGS, statement: string): s
 
 const VERBS = ['insert', 'update', 'delete', 'merge', 'replace', 'select'];
 
-/** An update or delete without a condition of its own; that of a subquery does not count. */
+/**
+ * An update or delete without a condition of its own; that of a subquery does not count. A join counts as one: its `on` may name
+ * the item. After `with`, the first verb outside brackets is that of the statement.
+ */
 function changesEveryRow(statement: string): boolean {
   const words: string[] = withoutBrackets(statement.replace(QUOTED, ' ')).toLowerCase().match(/\w+/g) ?? [];
   const verb = words[0] === 'with' ? words.find((word) => VERBS.includes(word)) : words[0];

@@ -1,5 +1,5 @@
-// Access and refresh tokens: real HS256 JWTs. They expire on the clock of the client: on an accelerated one, faster than it could
-// use them. The secret comes from the seed, so the same steps
+// Access and refresh tokens: real HS256 JWTs. They expire by the client's clock, not by the simulated one: accelerated, they
+// would end before a client could use them. The secret comes from the seed, so the same steps
 // give the same tokens, and a restarted sandbox still accepts the tokens that it issued.
 import { createHash } from 'node:crypto';
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
@@ -18,7 +18,7 @@ const MOST_CACHED = 1_000;
 
 export type Tokens = ReturnType<typeof createTokens>;
 
-export function createTokens({ seed, accessTokenTtlMs, refreshTokenTtlMs }: TokenSettings, now: () => number) {
+export function createTokens({ seed, accessTokenTtlMs, refreshTokenTtlMs }: TokenSettings, wallNow: () => number) {
   const secret = createHash('sha256').update(`roadbook sandbox ${seed}`).digest();
   const claimsOf = memoize(MOST_CACHED, (token: string) => signedClaims(token, secret));
   const expiredUpTo = { access: 0, refresh: 0 };
@@ -28,7 +28,7 @@ export function createTokens({ seed, accessTokenTtlMs, refreshTokenTtlMs }: Toke
   return {
     async issue(use: TokenUse): Promise<string> {
       const ttlMs = use === 'access' ? accessTokenTtlMs : refreshTokenTtlMs;
-      const at = now();
+      const at = wallNow();
       issued += 1;
       return await new SignJWT({ use })
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
@@ -42,13 +42,13 @@ export function createTokens({ seed, accessTokenTtlMs, refreshTokenTtlMs }: Toke
     async accepts(use: TokenUse, token: string): Promise<boolean> {
       const { use: ownUse, jti, exp = 0 } = await claimsOf(token);
       if (ownUse !== use || revoked.has(token)) return false;
-      return Number(jti) > expiredUpTo[use] && now() < exp * 1_000;
+      return Number(jti) > expiredUpTo[use] && wallNow() < exp * 1_000;
     },
     /** True for an access token, expired or not, whose session can still be renewed. */
     async acceptsForRenewal(token: string): Promise<boolean> {
       const { use, jti, iat = 0 } = await claimsOf(token);
       if (use !== 'access' || revoked.has(token)) return false;
-      return Number(jti) > expiredUpTo.refresh && now() < iat * 1_000 + refreshTokenTtlMs;
+      return Number(jti) > expiredUpTo.refresh && wallNow() < iat * 1_000 + refreshTokenTtlMs;
     },
     revoke(token: string): void {
       revoked.add(token);
@@ -60,7 +60,7 @@ export function createTokens({ seed, accessTokenTtlMs, refreshTokenTtlMs }: Toke
   };
 }
 
-/** The claims of a correctly signed token, otherwise none. The caller checks the times against the clock. */
+/** The claims of a correctly signed token, otherwise none. The caller checks the times against `wallNow`. */
 async function signedClaims(token: string, secret: Uint8Array): Promise<JWTPayload> {
   try {
     return (await jwtVerify(token, secret, { algorithms: ['HS256'], currentDate: new Date(0) })).payload;

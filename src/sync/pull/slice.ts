@@ -54,7 +54,7 @@ async function readOnce(job: Pull, slice: Slice, context: RunContext, references
   const compared: Comparison[] = [];
   const finish = async (result: SliceResult, ready: readonly Batch[]): Promise<void> => {
     if (context.comparing === undefined) return commit(result, ready, loading);
-    compared.push(...(await compareSlice(result, ready, loading)));
+    compared.push(...(await compareOrRepair(result, ready, loading)));
   };
   const source = createSource(slice, context, {
     readAt: loading.readAt,
@@ -101,7 +101,11 @@ async function commit(result: SliceResult, batches: readonly Batch[], loading: L
 }
 
 /** Compares the slice with the warehouse. To repair, it is committed if it differs or has a record that does not fit. */
-async function compareSlice(result: SliceResult, batches: readonly Batch[], loading: Loading): Promise<Comparison[]> {
+async function compareOrRepair(
+  result: SliceResult,
+  batches: readonly Batch[],
+  loading: Loading,
+): Promise<Comparison[]> {
   const { counts, comparing, dependencies } = loading.context;
   const found = await compareBatches(dependencies.engine, batches, storing(result, batches, loading));
   const differs = found.some((each) => each.differing + each.missingHere + each.missingThere > 0);
@@ -125,14 +129,15 @@ function storing(result: SliceResult, batches: readonly Batch[], { context, slic
   );
   return async (tx: Transaction): Promise<RunCounts> => {
     await rejectOtherPolicies(tx, dependencies.privacy);
-    // Take the time inside the transaction: rows that others stored while this one waited must not count as newer.
+    // A comparison without repair stores the same and is rolled back.
     const isRepair = context.comparing !== undefined;
+    // Take the time inside the transaction: rows that others stored while this one waited must not count as newer.
     const metadata = { runId, at: isoInstant(dependencies.clock.now()), readAt, isRepair };
     const filled = await filledRanges(tx, result.fullRefresh ?? []);
     const counts = await loadBatches(tx, batches, metadata, dependencies.redactor);
     await quarantine(tx, invalid, metadata);
     const vanished = await markAllVanished(tx, filled, batches, metadata);
-    if (isRepair && vanished > 0) await readAgain(tx, slice.covers ?? [], context);
+    if (isRepair && vanished > 0) await makeDue(tx, slice.covers ?? [], context);
     const coverage = writtenCoverage(context);
     if (coverage !== undefined) {
       const by = { job: coverage, runId, at: readAt };
@@ -145,15 +150,15 @@ function storing(result: SliceResult, batches: readonly Batch[], { context, slic
 }
 
 /**
- * Makes the periods due once more. A service that answers with too few records by mistake would otherwise hide the others for
- * good. The first and the last covered instant of a scope stay: without the one the period is not due, without the other the
- * data looks older than it is.
+ * Makes the periods due once more: a service that left out records by mistake would otherwise hide them for good. The first
+ * covered instant of a scope stays, because only what lies after it is due; so does the last, because it says how fresh the
+ * data is.
  */
-async function readAgain(tx: Transaction, covers: readonly ScopedInterval[], { job }: RunContext): Promise<void> {
+async function makeDue(tx: Transaction, covers: readonly ScopedInterval[], { job }: RunContext): Promise<void> {
   // A listing is read by every run.
   for (const { scopes, beginAt, endAt } of covers.filter((each) => each.endAt !== UNTIL_READ)) {
     for (const [scope, covered] of await coveredBounds(tx, job, scopes)) {
-      const begin = Math.max(Date.parse(beginAt), Date.parse(covered.beginAt)) + 1;
+      const begin = Math.max(Date.parse(beginAt), Date.parse(covered.beginAt) + 1);
       const end = Math.min(Date.parse(endAt), Date.parse(covered.endAt) - 1);
       if (begin < end) await invalidate(tx, { scopes: [scope], ...intervalOf({ begin, end }) }, { job });
     }

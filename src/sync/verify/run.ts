@@ -53,8 +53,8 @@ interface Verified extends Known {
 interface Sampled {
   verified: Verified;
   slice: Slice;
-  /** Another part of the slice was chosen at random. */
-  isRest?: boolean;
+  /** A part of a cut slice, of which another part was chosen at random. A sample may do without it. */
+  isRest: boolean;
 }
 
 export async function executeVerify(context: RunContext): Promise<RunOutcome> {
@@ -63,7 +63,7 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
   const failures: RoadbookError[] = [];
   const found = createFindings(context);
   /** Pulls of which no further slice is read. */
-  const failed = new Set<Verified>();
+  const failedPulls = new Set<Verified>();
   let [sampled, compared] = [0, 0];
   /** No further slice is read. */
   let isOver = false;
@@ -73,55 +73,59 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
   /** Returns the parts that were not compared for lack of calls. */
   async function compare(one: Sampled, calls: number): Promise<Sampled[]> {
     const { verified, slice } = one;
-    if (isOver || failed.has(verified)) return [];
-    if (signal.aborted || draining?.aborted === true) return stop(stoppedEarly(STOPPED));
+    if (isOver || failedPulls.has(verified)) return [];
+    if (signal.aborted || draining?.aborted === true) {
+      stop(stoppedEarly(STOPPED));
+      return [];
+    }
     const left = { count: Math.min(callsLeft, calls) };
-    // Without a call of it, nothing is gained by cutting.
+    // Each part would need as many calls, so cutting gains nothing.
     if (left.count < (slice.calls ?? 1)) return [one];
-    callsLeft -= left.count;
-    const result = await compareSlice(slice, verified, context, left, found);
-    callsLeft += left.count;
+    const given = left.count;
+    const result = await compareSliceOrPart(slice, verified, context, left, found);
+    callsLeft -= given - left.count;
     if (result.end === 'compared') compared++;
-    if (result.end === 'stopped') return stop(stoppedEarly(STOPPED));
+    if (result.end === 'stopped') stop(stoppedEarly(STOPPED));
     if (result.end === 'failed') {
       const { failure } = result;
       log.warn({ scope: slice.scope, err: failure }, 'slice not compared');
-      if (failure instanceof Fatal && !OF_ONE_PULL.includes(failure.code)) return stop(failure);
-      failures.push(failure);
-      if (failure instanceof Fatal) failed.add(verified);
+      if (failure instanceof Fatal && !OF_ONE_PULL.includes(failure.code)) stop(failure);
+      else failures.push(failure);
+      if (failure instanceof Fatal) failedPulls.add(verified);
     }
     const tooLarge = result.end === 'too large' ? [{ ...one, slice: result.part }] : [];
     return [...tooLarge, ...result.rest.map((part) => ({ verified, slice: part, isRest: true }))];
   }
 
-  function stop(failure: RoadbookError): [] {
+  function stop(failure: RoadbookError): void {
     failures.push(failure);
     isOver = true;
-    return [];
   }
 
   const waiting: Sampled[] = [];
-  let isAll = true;
+  /** The sample has room for every slice, so no part may be left out. */
+  let isAllAsked = true;
   for await (const one of inTurns(await verifiedJobs(context), context)) {
-    isAll = sampled < sample;
-    if (!isAll || isOver) break;
-    if (failed.has(one.verified)) continue;
+    isAllAsked = sampled < sample;
+    if (!isAllAsked || isOver) break;
+    if (failedPulls.has(one.verified)) continue;
     sampled++;
     waiting.push(...(await compare(one, Math.max(LEAST_CALLS, Math.ceil(callsLeft / (sample - sampled + 1))))));
   }
-  waiting.sort((a, b) => Number(a.isRest ?? false) - Number(b.isRest ?? false));
+  // First those that the sample cannot do without.
+  waiting.sort((a, b) => Number(a.isRest) - Number(b.isRest));
   const notCompared: Sampled[] = [];
   for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
     const { slice } = one;
-    // A slice that comes back whole cannot be cut. Parts of it wait in their turn.
-    for (const left of await compare(one, callsLeft)) (left.slice === slice ? notCompared : waiting).push(left);
+    // What comes back whole needs more calls than are left. Parts of it wait in their turn.
+    for (const part of await compare(one, callsLeft)) (part.slice === slice ? notCompared : waiting).push(part);
   }
   counts.slices += compared;
   // At the first start nothing was read that could be compared.
   const level = sampled === 0 ? 'debug' : 'info';
   log[level]({ compared, not_compared: notCompared.length, calls_left: callsLeft }, 'verification finished');
-  // The rest of a slice that was cut is missed only where every slice was asked for: a sample may be a part of it.
-  const missed = notCompared.filter(({ isRest }) => isRest !== true || isAll);
+  // A sample may leave out the other parts of a slice; a verification of all slices may not.
+  const missed = notCompared.filter(({ isRest }) => !isRest || isAllAsked);
   if (missed[0] !== undefined) {
     const slices = `${missed.length} of ${missed.length + compared} slices, such as ${missed[0].slice.scope}`;
     failures.push(tooFewCalls(slices, max_calls));
@@ -160,7 +164,7 @@ async function* inTurns(jobs: readonly Verified[], context: PreviewContext): Asy
     for (const queue of [...queues]) {
       const { value, done } = await queue.slices.next();
       if (done === true) queues.splice(queues.indexOf(queue), 1);
-      else yield { verified: queue.verified, slice: value };
+      else yield { verified: queue.verified, slice: value, isRest: false };
     }
   }
 }
@@ -204,7 +208,7 @@ type SliceEnd = { rest: Slice[] } & (
 );
 
 /** Compares a slice, or a random part of it if it is too large: then `rest` has its other parts. */
-async function compareSlice(
+async function compareSliceOrPart(
   slice: Slice,
   verified: Verified,
   context: RunContext,

@@ -89,25 +89,26 @@ export async function tableDrift(engine: Pick<Engine, 'read'>): Promise<TableDri
 }
 
 /** For each table, the rows of the last run that compared any. */
-function lastRows(sql: Knex, rows: { state?: VerifiedDay['state'] }): Promise<VerifiedDay[]> {
+function lastRows(sql: Knex, which: { state?: VerifiedDay['state'] }): Promise<VerifiedDay[]> {
   // Run ids sort by time.
   const last = sql('sync_verification')
-    .where(rows)
+    .where(which)
     .where('compared', '>', 0)
     .groupBy('table_name')
     .select('table_name', sql.raw('max(run_id) as run_id'))
     .as('last');
   return sql
-    .from(sql('sync_verification').where(rows).where('compared', '>', 0).as('found'))
+    .from(sql('sync_verification').where(which).where('compared', '>', 0).as('found'))
     .join(last, (join) => join.on('last.table_name', 'found.table_name').on('last.run_id', 'found.run_id'))
+    .orderBy('found.table_name')
     .select('found.*');
 }
 
-/** The final days that an earlier run found to differ and did not repair, and that no later run has compared. */
+/** The newest final result of each day, if it has differences that were not repaired and is not of the table's last run. */
 async function unrepairedRows(sql: Knex, last: readonly VerifiedDay[]): Promise<VerifiedDay[]> {
+  if (last.length === 0) return [];
   const lastRuns = new Map(last.map(({ table_name, run_id }) => [table_name, run_id]));
   const newestAt = Math.max(...last.map(({ verified_at }) => Date.parse(verified_at)));
-  if (last.length === 0) return [];
   const rows: VerifiedDay[] = await sql('sync_verification')
     .where({ state: 'final' })
     .where('compared', '>', 0)
@@ -122,7 +123,7 @@ async function unrepairedRows(sql: Knex, last: readonly VerifiedDay[]): Promise<
 
 function sums(rows: readonly VerifiedDay[]) {
   const byTable = Map.groupBy(rows, ({ table_name }) => table_name);
-  return [...byTable].toSorted().map(([table, own]) => ({
+  return [...byTable].map(([table, own]) => ({
     table,
     verified_at: own.map(({ verified_at }) => verified_at).reduce((a, b) => (a > b ? a : b)),
     compared: own.reduce((sum, { compared }) => sum + compared, 0),

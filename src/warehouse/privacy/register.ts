@@ -32,8 +32,8 @@ const KEPT: Readonly<Record<string, string>> = {
   'push_outbox.erp_code': 'while the ERP may have to be notified',
 };
 
-/** Columns that say where a person was, or name a signature, and that no policy changes. */
-const LOCATING = /latitude$|longitude$|plate$|^signature/;
+/** Columns that say where a person was or who signed, and that no policy changes. */
+const BESIDE_POLICIES = /latitude$|longitude$|plate$|^signature/;
 
 export function personalRegister(settings: RegisterSettings) {
   const entries = tables.flatMap((table) =>
@@ -53,16 +53,27 @@ export function personalRegister(settings: RegisterSettings) {
     {
       ...beside(
         'coordinates, licence plates and names of signature files',
-        'Where a driver, an agent or a customer was. No policy applies.',
+        'Where a driver, an agent or a customer was, and who signed. No policy applies.',
       ),
       kept: 'as long as their rows',
-      exports: tables.filter(({ columns }) => columns.some(({ name }) => LOCATING.test(name))).map(({ name }) => name),
+      exports: besidePolicies(),
+      in_outbox: settings.feeds.includes('route_plans') || settings.feeds.includes('points_of_interest'),
       in_quarantine: true,
     },
     beside(images, 'Files of pictures and signatures; see image.file.'),
     ...dropFolders.map(({ folder, kept }) => ({ ...beside(folder, 'Files of the ERP, and their results.'), kept })),
   ];
 }
+
+const besidePolicies = (): string[] => [
+  ...new Set(
+    tables.flatMap((table) =>
+      table.columns
+        .filter(({ name }) => BESIDE_POLICIES.test(name))
+        .flatMap(({ name }) => exportsOf(table, `${table.name}.${name}`)),
+    ),
+  ),
+];
 
 const FOR_EVER = 'for ever';
 

@@ -559,7 +559,7 @@ export const en = {
   'dayPlans.person': { one: '{n} plan needs a person.', other: '{n} plans need a person.' },
   'dayPlans.unknown': { one: '{n} plan has an unknown outcome.', other: '{n} plans have an unknown outcome.' },
   'dayPlans.received': { one: '{n} plan is not sent yet.', other: '{n} plans are not sent yet.' },
-  'dayPlans.receivedAt': 'received after that: {at}',
+  'dayPlans.receivedAt': 'received after its start: {at}',
   'dayPlans.unread': {
     one: '{n} file or feed could not be read: its plans are not counted.',
     other: '{n} files or feeds could not be read: their plans are not counted.',

@@ -34,7 +34,7 @@ export const ptErrors = {
   entry_changed: ['Uma pessoa mudou um item enquanto o ERP o oferecia.', PASSING],
   erp_address_unreadable: [
     'O endereço do banco de dados do ERP não pode ser lido.',
-    'Escreva @ como %40 e / como %2F no usuário e na senha.',
+    'No usuário e na senha, escreva @ como %40, / como %2F, : como %3A, # como %23, ? como %3F e % como %25.',
   ],
   erp_answer_refused: ['O ERP recusou a consulta.', 'Confira o endereço da fonte.'],
   erp_answer_too_large: ['A resposta do ERP é grande demais.', 'Faça o endereço devolver somente registros novos.'],

@@ -567,7 +567,7 @@ export const pt = {
   'dayPlans.person': { one: '{n} plano precisa de uma pessoa.', other: '{n} planos precisam de uma pessoa.' },
   'dayPlans.unknown': { one: '{n} plano tem desfecho desconhecido.', other: '{n} planos têm desfecho desconhecido.' },
   'dayPlans.received': { one: '{n} plano ainda não foi enviado.', other: '{n} planos ainda não foram enviados.' },
-  'dayPlans.receivedAt': 'recebido depois disso: {at}',
+  'dayPlans.receivedAt': 'recebido depois do início: {at}',
   'dayPlans.unread': {
     one: '{n} arquivo ou fonte não pôde ser lido: seus planos não estão contados.',
     other: '{n} arquivos ou fontes não puderam ser lidos: seus planos não estão contados.',

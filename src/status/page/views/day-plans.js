@@ -18,10 +18,11 @@ const TONES = { in: 'ok', partial: 'late', received: 'new', rejected: 'bad', gon
 export const total = (/** @type {Record<string, number>} */ steps) =>
   Object.values(steps).reduce((sum, n) => sum + n, 0);
 
-/** Open late stops of plans from the ERP; undefined if all plans are, or not all are known. */
-export function lateOfErp(/** @type {any} */ { steps, rows }) {
-  if (!steps.foreign || rows.length < total(steps)) return undefined;
-  return rows.reduce((sum, { entry, plan }) => sum + (entry === null ? 0 : (plan?.stops_late_open ?? 0)), 0);
+/** Late open stops of the ERP's plans; undefined if there are no others, or if the server left out rows. */
+export function lateOfErp(/** @type {any} */ { steps, rows, cut }) {
+  if (!steps.foreign || cut) return undefined;
+  const own = rows.filter(({ entry, step }) => entry !== null && step !== 'gone');
+  return own.reduce((sum, { plan }) => sum + (plan?.stops_late_open ?? 0), 0);
 }
 
 /** The day's plans in one line: how many of the ERP's are at the service, and why the others are not. */

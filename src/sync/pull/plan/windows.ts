@@ -93,5 +93,7 @@ export const intervalOf = ({ begin, end }: Span): Interval => ({
   endAt: isoInstant(end),
 });
 
-/** The period to ask for. Whether a search finds what lies at the first instant of its period is not documented. */
-export const searchOf = ({ begin, end }: Span): Interval => intervalOf({ begin: begin - 1, end });
+/**
+ * The period to ask for, from a millisecond before: whether a search finds what lies at its first instant is not documented.
+ */
+export const searchPeriod = ({ begin, end }: Span): Interval => intervalOf({ begin: begin - 1, end });

@@ -18,7 +18,7 @@ import {
   windowOptions,
   windowsToRead,
 } from '../plan/window-slices.ts';
-import { intervalOf, searchOf, spanOf } from '../plan/windows.ts';
+import { intervalOf, searchPeriod, spanOf } from '../plan/windows.ts';
 import { idOf, type RecordId } from '../records/record-id.ts';
 import type { Load } from '../records/types.ts';
 import type { Plan, PlanContext, SliceResult, Source, WarehouseReader } from '../types.ts';
@@ -83,7 +83,7 @@ export function windowed<Request>(
   };
 
   /** Whether a record starts in the window or is stored there. One without a readable start belongs to every window. */
-  const isOf = ({ beginAt, endAt }: Interval, known: readonly RecordId[]) => {
+  const belongsTo = ({ beginAt, endAt }: Interval, known: readonly RecordId[]) => {
     const ids = new Set(known.map(String));
     return (record: unknown): boolean => {
       const value = isJsonObject(record) ? record[resource.at] : undefined;
@@ -120,11 +120,11 @@ export function windowed<Request>(
   /** The records of the window. `gone` are the ids of stored records in it that the service no longer knows. */
   async function readWindow(work: WindowWork, source: Source): Promise<{ load: Load; gone: RecordId[] }> {
     const { beginAt, endAt, searchUntil = endAt } = source.isCompared ? { ...work, ...searchEnd(work) } : work;
-    const answer = await source.call(search, request(searchOf(spanOf({ beginAt, endAt: searchUntil }))));
+    const answer = await source.call(search, request(searchPeriod(spanOf({ beginAt, endAt: searchUntil }))));
     const open = await source.openIds(table);
     const known = (await knownIn(work, table, resource, source.warehouse)).filter((id) => !open.has(String(id)));
-    const isListed = isOf(work, known);
-    const listed = source.isCompared ? answer.filter((each) => isListed(each) && !open.has(idOf(each))) : answer;
+    const isOfWindow = belongsTo(work, known);
+    const listed = source.isCompared ? answer.filter((each) => isOfWindow(each) && !open.has(idOf(each))) : answer;
     const { found, gone } = await readUnlisted(byId, known, listed, source);
     const completed = complete === undefined ? found : await source.mapCalls(found, complete);
     return { load: { table, endpoint: search, records: [...listed, ...completed] }, gone };

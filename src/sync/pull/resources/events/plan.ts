@@ -16,7 +16,7 @@ import type { Slice } from '../../../slice.ts';
 import { chunksFor, idsThatFit } from '../../plan/chunks.ts';
 import { coverageToday } from '../../plan/daily-lookback.ts';
 import { vehicleScope } from '../../plan/scopes.ts';
-import { cutSpan, halves, intervalOf, joined, type Span, searchOf, spansToRead } from '../../plan/windows.ts';
+import { cutSpan, halves, intervalOf, joined, type Span, searchPeriod, spansToRead } from '../../plan/windows.ts';
 import { canBeAsked } from '../../records/record-id.ts';
 import type { Plan, PlanContext } from '../../types.ts';
 
@@ -64,7 +64,7 @@ export const eventGroup = ({ categories }: Pick<EventOptions, 'categories'>): st
 export const eventRequest = (vehicles: number[], spans: readonly Span[], category: number) => ({
   event_category: category,
   vehicles_id: vehicles,
-  periods: spans.map(searchOf).map(({ beginAt, endAt }) => ({ begin: beginAt, end: endAt })),
+  periods: spans.map(searchPeriod).map(({ beginAt, endAt }) => ({ begin: beginAt, end: endAt })),
   includes: [...INCLUDES],
 });
 

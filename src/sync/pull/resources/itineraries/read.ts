@@ -4,7 +4,7 @@ import { toInstant } from '../../../../fleet/instants.ts';
 import { checkRecord } from '../../../../fleet/record-check.ts';
 import type { Interval } from '../../../../warehouse/control/coverage.ts';
 import { itinerary } from '../../../../warehouse/tables/itinerary.ts';
-import { searchOf, spanOf } from '../../plan/windows.ts';
+import { searchPeriod, spanOf } from '../../plan/windows.ts';
 import { canBeAsked, idOf } from '../../records/record-id.ts';
 import { wireSchema } from '../../records/wire-schema.ts';
 import type { Source } from '../../types.ts';
@@ -30,7 +30,7 @@ export async function withObjects(record: unknown, source: Source): Promise<unkn
   const [beginAt = '', endAt = ''] = [date_time_start, date_time_end].map(toInstant);
   if (beginAt === '' || endAt < beginAt) return record;
   const found = await source.call(itineraries, {
-    ...itineraryRequest(searchOf(spanOf({ beginAt, endAt }))),
+    ...itineraryRequest(searchPeriod(spanOf({ beginAt, endAt }))),
     ...(canBeAsked(vehicle_id) ? { vehicle_id } : {}),
   });
   return found.find((other) => idOf(other) === idOf(record)) ?? record;

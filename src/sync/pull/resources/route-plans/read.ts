@@ -15,7 +15,7 @@ import { routePlan } from '../../../../warehouse/tables/route-plan.ts';
 import type { Slice } from '../../../slice.ts';
 import { tooMany } from '../../plan/slice-scale.ts';
 import { untilRead } from '../../plan/window-slices.ts';
-import { intervalOf, type Span, searchOf } from '../../plan/windows.ts';
+import { intervalOf, type Span, searchPeriod } from '../../plan/windows.ts';
 import { goneFrom, noneIfUnknown } from '../../presets/unlisted.ts';
 import { askableId, canBeAsked, type RecordId } from '../../records/record-id.ts';
 import type { Load } from '../../records/types.ts';
@@ -104,7 +104,7 @@ interface FoundPlan {
 async function search(work: PlanSearch, source: Source, options: RoutePlanOptions) {
   const { span, beyond } = work;
   const isShort = isShorter(work, options) && (await findsAllThatStart(source));
-  const period = searchOf({ begin: span.begin, end: span.end + (isShort ? 0 : beyond) });
+  const period = searchPeriod({ begin: span.begin, end: span.end + (isShort ? 0 : beyond) });
   const records = await source.call(routePlans, { begin_date: period.beginAt, end_date: period.endAt });
   await learnFrom(records, period, source);
   const found: FoundPlan[] = [];
