@@ -187,7 +187,9 @@ const plans: FuzzKind = {
     place.service.always('/import/route_plan', (query) => {
       const id = query.get('route_plan_id');
       if (id !== null) return [details.get(id)].filter((found) => found !== undefined);
-      return query.get('begin_date')?.startsWith(INSIDE.slice(0, 10)) ? search.splice(0) : [];
+      const until = Date.parse(query.get('end_date') ?? '');
+      const isInside = Date.parse(query.get('begin_date') ?? '') < Date.parse(INSIDE) && Date.parse(INSIDE) < until;
+      return isInside ? search.splice(0) : [];
     });
     await run(place, 'pull-route-plans', { since: '1d', lookback: '1h', ahead: '1h', longest: '1h' });
   },
