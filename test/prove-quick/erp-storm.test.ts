@@ -53,9 +53,9 @@ describe.skipIf(!hasMariadb)('an ERP on MariaDB', () => {
     client: 'mysql2',
     connection,
     query:
-      "select number, '2025-03-13 08:00' as starts, '2025-03-13 18:00' as ends, 'Store' as name from orders where state is null and sleep(0.01) = 0 order by number",
+      "select number, '2025-03-13 08:00' as starts, '2025-03-13 18:00' as ends, 'Store' as name from orders where state is null and sleep(0.05) = 0 order by number",
     acknowledge:
-      'update orders set state = :state, remote_id = :remote_id where number = :external_code and sleep(0.01) = 0',
+      'update orders set state = :state, remote_id = :remote_id where number = :external_code and sleep(0.05) = 0',
     timeoutMs: LIMIT_MS,
     mapping: {
       'plan.external_code': 'number',

@@ -177,6 +177,18 @@ describe('a cell of a workbook', () => {
   });
 });
 
+test.each([['2026-11-18 00:00:00'], ['2026-11-18T00:00:00.000000'], ['2026-11-18 00:00']])(
+  'a date with midnight, %s, has no time of day where the joined column of times is empty',
+  (date) => {
+    const mapping = prepareMapping('route_plans', { 'plan.date_time_start': { columns: ['DATA', 'HORA'] } });
+    const { pick } = columnMatcher('route_plans', mapping, { isTable: false })(['DATA', 'HORA']);
+    expect(pick({ DATA: date, HORA: null })).toEqual({ 'plan.date_time_start': '2026-11-18' });
+    expect(readCell('moment', pick({ DATA: date, HORA: '08:00' })['plan.date_time_start'])).toEqual({
+      value: '2026-11-18T08:00:00',
+    });
+  },
+);
+
 test('an error in one of the joined columns is the error of all', () => {
   const mapping = prepareMapping('route_plans', { 'point.address': { columns: ['RUA', 'NUM'] } });
   const { pick } = columnMatcher('route_plans', mapping, { isTable: false })(['RUA', 'NUM']);

@@ -91,6 +91,7 @@ function feedText(answers: Answers): string {
     # plan comes again until a week after its start, and is sent when it was corrected:
     #   where the start of the plan > seven days ago and not exists (select 1 from roadbook_outcome r
     #     where r.external_code = the code of the plan, as text, and r.state not in ('rejected', 'unknown'))
+    # Where a code is used again, this would hide its next use: write the outcome into the ERP's own row instead.
 ${indented(literal({ query: answers.query }), 4)}
     # Both write to tables of Roadbook's own, see roadbook-tables.sql. Remove them if the ERP need not know.
 ${indented(literal(statementsFor(answers.client)), 4)}${formatsText(answers)}`;

@@ -119,13 +119,16 @@ function pick(reads: readonly Rename[], cells: Cells): Record<string, unknown> {
   return picked;
 }
 
-/** A single given cell stays as it is. An error must not become part of a text. */
+/** A single given cell stays as it is, without midnight: the cell with the time is empty. An error must not become part of a text. */
 function joined(cells: readonly unknown[]): unknown {
   const given = cells.filter((cell) => !isEmptyCell(cell));
   const error = given.find(isSpreadsheetError);
   if (error !== undefined) return error;
-  return given.length <= 1 ? given[0] : given.map(cellText).join(' ');
+  return given.length <= 1 ? withoutMidnight(given[0]) : given.map(cellText).join(' ');
 }
+
+const withoutMidnight = (cell: unknown): unknown =>
+  typeof cell === 'string' ? cell.replace(/(?<=\d)[T ]00:00(?::00(?:\.0+)?)?$/, '') : cell;
 
 /** The cell of a column, by name or by a dotted path into a nested object. */
 export function cellAt(cells: Cells, column: string): unknown {

@@ -107,7 +107,8 @@ async function endStatement(threadId: number, localPort: number, knex: Knex.Clie
 
 /**
  * The IANA zone or offset of the session. The server may have only an abbreviation, such as `-03` or `CET`: then it is the
- * configured zone, if their clocks are the same at each of the instants.
+ * configured zone, if their clocks are the same at each of the instants. So must those of a zone with a name be: the server may
+ * have old data of it.
  */
 export function sessionZone(
   { name, system, offsets }: SessionZone,
@@ -115,18 +116,19 @@ export function sessionZone(
   instants: readonly number[],
 ): ShownIn {
   const zone = name === 'SYSTEM' ? system : name;
-  if (zone === 'UTC' || /^[+-]\d\d:\d\d$/.test(zone) || zone.includes('/')) return { zone };
+  if (zone === 'UTC' || /^[+-]\d\d:\d\d$/.test(zone)) return { zone };
+  const expected = zone.includes('/') ? zone : configured;
   const shown = offsets.split(' ').map(Number);
   for (const [i, at] of instants.entries()) {
     const instant = Temporal.Instant.fromEpochMilliseconds(at * 1_000);
-    const minutes = Math.abs(Number(shown[i]) - instant.toZonedDateTimeISO(configured).offsetNanoseconds / 60e9);
-    if (minutes !== 0) return { issue: clocksDiffer(zone, configured, `${instant} by ${minutes} minutes`) };
+    const minutes = Math.abs(Number(shown[i]) - instant.toZonedDateTimeISO(expected).offsetNanoseconds / 60e9);
+    if (minutes !== 0) return { issue: clocksDiffer(zone, expected, configured, `${instant} by ${minutes} minutes`) };
   }
-  return { zone: configured };
+  return { zone: expected };
 }
 
-const clocksDiffer = (zone: string, configured: string, difference: string): string =>
-  `is a TIMESTAMP, and the clocks of the database (${zone}) and of ${configured} differ, as at ${difference}; update the ` +
+const clocksDiffer = (zone: string, expected: string, configured: string, difference: string): string =>
+  `is a TIMESTAMP, and the clocks of the database (${zone}) and of ${expected} differ, as at ${difference}; update the ` +
   'time zone data of its server, set its time_zone to an offset such as -03:00, or select cast(… as datetime), which is ' +
   `read in ${configured}`;
 

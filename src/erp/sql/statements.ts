@@ -22,13 +22,11 @@ const QUOTED = /'[^']*'?|"[^"]*"?|`[^`]*`?|--[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\
 /** Not the type of a cast (`::text`), an assignment (`:=`), a slice (`[1:n]`) or an escaped colon. */
 const NAMED = /(?<![:\w\\\]]):([a-z_]\w*)/gi;
 
-const namesIn = (statement: string): Set<string> =>
-  new Set([...statement.replace(QUOTED, ' ').matchAll(NAMED)].map(([, name = '']) => name));
-
 /** One sentence for each name in the statement that no value has. */
 export function unknownBindings(setting: keyof typeof BINDINGS, statement: string): string[] {
   const known: readonly string[] = BINDINGS[setting];
-  return [...namesIn(statement)]
+  const names = [...statement.replace(QUOTED, ' ').matchAll(NAMED)].map(([, name = '']) => name);
+  return [...new Set(names)]
     .filter((name) => !known.includes(name))
     .map((name) => `:${name} is no value of this statement${didYouMean(name, known)}`);
 }
@@ -39,30 +37,18 @@ export const IDENTIFYING = {
   return: ['plan_external_code', 'point_external_code'],
 } as const satisfies Record<keyof typeof BINDINGS, readonly string[]>;
 
-/** Why the statement would change rows of other items, or does not say which item is meant. */
+/**
+ * Why the statement would change rows of other items, or does not say which item is meant. Looks at its words only: a `where`, a
+ * join or the value anywhere is enough, so that no valid statement is rejected.
+ */
 export function rowsIssue(setting: keyof typeof BINDINGS, statement: string): string | undefined {
-  if (changesEveryRow(statement)) return 'has no `where`, so each outcome would change every row of the table';
-  const names = namesIn(statement);
-  if (IDENTIFYING[setting].some((name) => names.has(name))) return undefined;
+  if (/^(?:update|delete)\b/i.test(statement.replace(LEADING_COMMENTS, '')) && !/\bwhere\b|join\b/i.test(statement))
+    return 'has no `where`, so each outcome would change every row of the table';
+  if (IDENTIFYING[setting].some((name) => statement.includes(`:${name}`))) return undefined;
   return `does not use :${IDENTIFYING[setting].join(' or :')}, so it does not say which item is meant`;
 }
 
-const VERBS = ['insert', 'update', 'delete', 'merge', 'replace', 'select'];
-
-/**
- * An update or delete without a condition of its own; that of a subquery does not count. A join counts as one: its `on` may name
- * the item. After `with`, the first verb outside brackets is that of the statement.
- */
-function changesEveryRow(statement: string): boolean {
-  const words: string[] = withoutBrackets(statement.replace(QUOTED, ' ')).toLowerCase().match(/\w+/g) ?? [];
-  const verb = words[0] === 'with' ? words.find((word) => VERBS.includes(word)) : words[0];
-  return (verb === 'update' || verb === 'delete') && !words.includes('where') && !words.includes('join');
-}
-
-function withoutBrackets(text: string): string {
-  const shorter = text.replace(/\([^()]*\)/g, ' ');
-  return shorter === text ? text : withoutBrackets(shorter);
-}
+const LEADING_COMMENTS = /^(?:\s|--[^\n]*|#[^\n]*|\/\*(?:[^*]|\*(?!\/))*\*\/)+/;
 
 /** In `:state::state` the second name is a type. Knex would bind a value there, so a space is inserted. */
 export const separateCasts = (statement: string, bindings: Bindings): string =>
