@@ -18,7 +18,7 @@ interface Found {
 const TIMES = [4, 5, 6, 7, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 31, 34, 40, 48, 57, 68, 82, 100, 300, 1_000];
 /** Characters; the next length is tried where the last one took longer than a linear expression does. */
 const LENGTHS = [16_000, 32_000, 64_000, 256_000];
-const SUSPECT_MS = 2;
+const SUSPECT_MS = 1;
 const MOST_MS = 100;
 /** The expressions that are built at run time, by the end of their file's name. */
 const MADE: Readonly<Record<string, readonly string[]>> = {
