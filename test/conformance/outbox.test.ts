@@ -633,7 +633,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(await counts('itineraries')).toEqual(new Map());
   });
 
-  it('counts what was rejected or taken in part until its period is over, and at least for a day', async () => {
+  it('counts what was rejected or taken in part until its period is over and at least for a day, without a period until its state changes', async () => {
     const at = minutesAfter(2 * DAY);
     const [old, fresh] = [minutesAfter(-1), minutesAfter(DAY)];
     const [over, open] = [{ period_end: at }, { period_end: minutesAfter(2 * DAY + 1) }];
@@ -648,6 +648,9 @@ describe.each(engineCases)('on $name', ({ make }) => {
       reused: ['rejected', { ...open, updated_at: fresh, attention: 'code_reused' }],
       cancelled: ['cancelled', { ...open, updated_at: fresh }],
       agent: ['rejected', { kind: 'agents', period_end: null, updated_at: fresh }],
+      oldAgent: ['rejected', { kind: 'agents', period_end: null, updated_at: old }],
+      retriedAgent: ['ready', { kind: 'agents', period_end: null, updated_at: old }],
+      cancelledAgent: ['cancelled', { kind: 'agents', period_end: null, updated_at: old }],
       partOpen: ['confirmed', { ...open, updated_at: old, reasons }],
       partOver: ['confirmed', { ...over, updated_at: old, reasons }],
       partFresh: ['confirmed', { ...over, updated_at: fresh, reasons }],
@@ -656,8 +659,8 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(await ask(lists.openIssues, [KIND, 'agents'], at)).toEqual({
       unreadable: [],
       rejected: [
-        { kind: 'agents', n: 1, newest: fresh },
-        { kind: KIND, n: 4, newest: fresh },
+        { kind: 'agents', n: 2, newest: fresh },
+        { kind: KIND, n: 5, newest: fresh },
       ],
       accepted_in_part: [{ kind: KIND, n: 2, newest: fresh }],
     });

@@ -27,12 +27,13 @@ function recorded(engine: Engine, statements: Statement[]): Engine {
   };
 }
 
-/** 200,000 plans of ten months, all over, confirmed, seen and acknowledged. */
+/** 200,000 items of ten months, all confirmed, seen and acknowledged: half of them plans that are over, half agents. */
 const CONFIRMED = `insert into push_outbox (kind, external_code, code_use, state, content_hash, sent_hash, remote_id, remote_key,
     period_start, period_end, attempts, unclear_sends, created_at, updated_at, sent_at, confirmed_at, seen_at, told_at, revision)
   with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 200000),
     days(n, day) as (select n, strftime('%Y-%m-%d', '2025-01-31', '-' || (n % 300) || ' days') from numbers)
-  select 'route_plans', 'P' || n, 1, 'confirmed', 'h', 'h', n, 'P' || n, day || 'T08:00:00.000Z', day || 'T18:00:00.000Z',
+  select case n % 2 when 0 then 'route_plans' else 'agents' end, 'P' || n, 1, 'confirmed', 'h', 'h', n, 'P' || n,
+    case n % 2 when 0 then day || 'T08:00:00.000Z' end, case n % 2 when 0 then day || 'T18:00:00.000Z' end,
     1, 0, at, at, at, at, at, at, 3 from (select n, day, day || 'T06:00:00.000Z' as at from days)`;
 
 /** The most entries that a part of the statement visits, by SQLite's own plan. */

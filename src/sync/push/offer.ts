@@ -154,7 +154,7 @@ function repeated(known: OutboxEntry, offer: Offer, rules: OfferRules): OutboxEn
   return isDone || known.erp_code === erp_code ? undefined : transition(known, 'note', at, { erp_code });
 }
 
-/** In another file it is another rejection, which the health shows for a day; in every run of a query it is the same one. */
+/** In another file it is another rejection for health and alerts; in every run of a query it is the same one. */
 const rejectedAnew = ({ state }: OutboxEntry, { inFiles, at }: OfferRules) =>
   inFiles && state === 'rejected' ? { updated_at: at } : undefined;
 

@@ -192,7 +192,8 @@ interface KindCount {
 
 /**
  * Counts by kind what was rejected or taken in part, and is still an issue: an entry until its period is over, and at least
- * for a day. Entries that need a person are counted elsewhere. What could not be read is listed one by one.
+ * for a day; a rejected one without a period until it is in another state. Entries that need a person are counted elsewhere.
+ * What could not be read is listed one by one.
  */
 export async function openIssues(sql: Knex, kinds: readonly string[], at: string) {
   const since = before(at, DAY_MS);
@@ -200,15 +201,9 @@ export async function openIssues(sql: Knex, kinds: readonly string[], at: string
     sql('push_outbox')
       .whereIn('kind', [...kinds])
       .select('kind', 'updated_at');
-  // Two parts, because each has an index: the few entries that changed lately, and the few whose period is not over.
-  const lately = (): Knex.QueryBuilder =>
-    entries()
-      .where('updated_at', '>=', since)
-      .where((or) => or.whereNull('period_end').orWhere('period_end', '<=', at));
-  const notOver = (): Knex.QueryBuilder => entries().where('period_end', '>', at);
-  const count = async (...[first, second]: [Knex.QueryBuilder, Knex.QueryBuilder]): Promise<KindCount[]> => {
+  const count = async (found: Knex.QueryBuilder): Promise<KindCount[]> => {
     const rows: KindCount[] = await sql
-      .from(first.unionAll([second]).as('entry'))
+      .from(found.as('entry'))
       .groupBy('kind')
       .orderBy('kind')
       .select('kind')
@@ -221,11 +216,17 @@ export async function openIssues(sql: Knex, kinds: readonly string[], at: string
     const { at: newest = null } = JSON.parse(value) as { at?: string };
     return { kind: name.split(' ')[1] ?? '', n: 1, newest };
   });
-  const rejected = { state: 'rejected', attention: null };
+  const rejected = entries()
+    .where({ state: 'rejected', attention: null })
+    .whereRaw(IS_NOT_CONFIRMED)
+    .where((or) => or.whereNull('period_end').orWhere('period_end', '>', at).orWhere('updated_at', '>=', since));
+  // Two parts, because each has an index: the few plans that changed lately, and the few whose period is not over.
+  const lately = entries().where('updated_at', '>=', since).where('period_end', '<=', at).whereRaw(IS_CONFIRMED);
+  const notOver = entries().where('period_end', '>', at).whereRaw(IS_PARTIAL);
   return {
     unreadable,
-    rejected: await count(lately().where(rejected).whereRaw(IS_NOT_CONFIRMED), notOver().where(rejected)),
-    accepted_in_part: await count(lately().whereRaw(IS_CONFIRMED).whereRaw(IS_PARTIAL), notOver().whereRaw(IS_PARTIAL)),
+    rejected: await count(rejected),
+    accepted_in_part: await count(lately.whereRaw(IS_PARTIAL).unionAll([notOver])),
   };
 }
 
