@@ -383,6 +383,20 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     );
   });
 
+  it.each([
+    ['that is older than any reading', '2025-01-01'],
+    ['that is a hole', '2026-03-01'],
+    ['to come', '2026-04-20'],
+  ])('does not reassure about a day %s', async (_, day) => {
+    const page = await open(`today?day=${day}`);
+    await page.getByText('It is not known that all of this day was read').waitFor();
+    const figures = page.getByRole('list', { name: 'The day in figures' });
+    expect(await figures.locator('.card-value').allInnerTexts()).toEqual(['–', '–', '–', '–', '–']);
+    const words = await page.locator('main').innerText();
+    expect(words).not.toMatch(/Nothing is late|No stops are planned|No plan starts|Every executed stop|none planned/);
+    expect(words.match(/Not read yet\./g)).toHaveLength(6);
+  });
+
   it('asks for the token again after "Not now", and returns the focus from each dialog to where it was', async () => {
     await offer('2026-03-15', [entryIn('ready', { external_code: 'F-1' })]);
     const page = await open('plans/route_plans/F-1');

@@ -70,14 +70,14 @@ const Rejected = ({ entry }) =>
 /** Rows that are shown at first. */
 const FIRST_ROWS = 20;
 
-export function DayPlans({ plans }) {
+export function DayPlans({ plans, isRead }) {
   const [isAll, setAll] = useState(false);
   return html`<${Panel} name=${t('dayPlans.title')}>
     <${Loaded} of=${plans}>${(data) => {
       const rows = isAll ? data.rows : data.rows.slice(0, FIRST_ROWS);
       const all = total(data.steps);
       return html`<${Table} caption=${t('dayPlans.caption')} columns=${columns()} rows=${rows.map((row) => planRow(row, data.day))}
-          empty=${data.read_until === null ? t('today.notRead') : t('today.noPlan')} />
+          empty=${isRead ? t('today.noPlan') : t('today.notRead')} />
         ${
           rows.length === all
             ? null

@@ -71,20 +71,22 @@ function Day({ day, plans, chosen }) {
   const steps = plans.isOld ? undefined : plans.data?.steps;
   const ofErp = steps === undefined || picture.lateOpen === 0 ? undefined : lateOfErp(plans.data);
   const read = overview?.tables.find(({ name }) => name === 'route_plan')?.read_at;
-  const isRead = read !== null;
+  const isRead = isReadDay(day);
+  /** That nothing is late or open is known only of a day that was read. */
+  const figure = (/** @type {number} */ n) => (isRead || n > 0 ? count(n) : '–');
   const layers = LAYERS.filter(({ status }) => picture.states[status] !== undefined);
   const statusWords = Object.entries(picture.byStatus).map(([status, n]) => `${word('stopStatus', status)} ${n}`);
   return html`
-    <${Age} read=${read} status=${day.status} />
+    <${Age} read=${read} day=${day} />
     <${PlansInShort} plans=${plans} isToday=${day.day === day.today} />
     <ul class="cards" aria-label=${t('today.figures')}>
       <${Card} name=${t('today.plans')} value=${steps === undefined || (!isRead && total(steps) === 0) ? '–' : count(total(steps))}>${steps && stepWords(steps)}<//>
-      <${Card} name=${t('today.stopsDone')} value=${isRead ? t('dayPlans.done', { done, stops }) : '–'} title=${t('today.doneRule')}>${stops === 0 ? t('today.nonePlanned') : percent(done / stops)}<//>
-      <${Card} name=${t('today.open')} value=${isRead ? count(open) : '–'}>${t('today.notDone')}<//>
-      <${Card} name=${t('today.returned')} value=${isRead ? count(returned) : '–'} tone=${returned > 0 ? 'bad' : ''}>${t('today.notDelivered')}<//>
-      <${Card} name=${t('today.lateNow')} value=${isRead ? count(picture.lateOpen) : '–'} tone=${picture.lateOpen > 0 ? 'late' : ''} title=${lateRule(day)}>${ofErp === undefined ? null : html`${t('today.lateOfErp', { n: ofErp })}<br />`}${t('today.doneLate', { n: picture.lateDone })}<//>
+      <${Card} name=${t('today.stopsDone')} value=${isRead || stops > 0 ? t('dayPlans.done', { done, stops }) : '–'} title=${t('today.doneRule')}>${stops > 0 ? percent(done / stops) : isRead ? t('today.nonePlanned') : t('data.notRead')}<//>
+      <${Card} name=${t('today.open')} value=${figure(open)}>${t('today.notDone')}<//>
+      <${Card} name=${t('today.returned')} value=${figure(returned)} tone=${returned > 0 ? 'bad' : ''}>${t('today.notDelivered')}<//>
+      <${Card} name=${t('today.lateNow')} value=${figure(picture.lateOpen)} tone=${picture.lateOpen > 0 ? 'late' : ''} title=${lateRule(day)}>${ofErp === undefined ? null : html`${t('today.lateOfErp', { n: ofErp })}<br />`}${isRead || picture.lateDone > 0 ? t('today.doneLate', { n: picture.lateDone }) : t('data.notRead')}<//>
     </ul>
-    <div class="rows"><${DayPlans} plans=${plans} /></div>
+    <div class="rows"><${DayPlans} plans=${plans} isRead=${isRead} /></div>
     <div class="columns">
       <${Panel} name=${t('today.byStatus')}>${
         stops === 0
@@ -122,13 +124,19 @@ function Day({ day, plans, chosen }) {
 /** As is_on_time of bi_delivery. */
 const lateRule = ({ late_after_seconds }) => t('today.lateRule', { span: span(late_after_seconds) });
 
+/** Its beginning was read, and it has no hole. Of a day to come nothing is sure yet. */
+const isReadDay = ({ status }) => status !== null && status.status !== 'hole' && status.read_until !== null;
+
 /** How old the data of the day is, undefined while that is not known yet, and whether its figures may still change. */
-function Age({ read, status }) {
+function Age({ read, day }) {
+  const { status } = day;
   if (read === undefined) return null;
   if (read === null)
     return html`<p class="banner late" role="status">${rich('today.neverRead', { job: html`<a href=${href('jobs', ['pull-route-plans'])}>pull-route-plans</a>` })}</p>`;
+  if (!isReadDay(day))
+    return html`<p class="banner late" role="status">${t('today.notAllRead')}${' '}<a href=${href('data')}>${t('view.data')}</a></p>`;
   return html`<p class="hint age">${rich('today.readUntil', { when: html`<${Time} at=${read} />` })}${' '}
-    ${status === null ? null : html`<a href=${href('data')}>${statusWords(status)}</a>`}</p>`;
+    <a href=${href('data')}>${statusWords(status)}</a></p>`;
 }
 
 /** @type {(status: {status: string, expected_final_at: string | null}) => string} */
@@ -137,9 +145,7 @@ const statusWords = ({ status, expected_final_at }) =>
     ? expected_final_at === null
       ? t('today.waits')
       : t('today.provisional', { at: weekdayAndTime(expected_final_at) })
-    : status === 'final'
-      ? t('today.final')
-      : t('today.hole');
+    : t('today.final');
 
 const stepWords = (/** @type {Record<string, number>} */ steps) =>
   Object.entries(steps)
@@ -223,7 +229,8 @@ function LatePanel({ day, isRead }) {
     { name: t('column.planned'), class: 'short' },
     { name: t('column.state'), class: 'short' },
   ];
-  const name = isRead ? t('today.lateStops', { open: lateOpen, done: lateDone }) : t('today.lateNow');
+  const name =
+    isRead || late.length > 0 ? t('today.lateStops', { open: lateOpen, done: lateDone }) : t('today.lateNow');
   const all = lateOpen + lateDone;
   return html`<${Panel} name=${name}>
     <div class="scroll" tabindex="0" role="group" aria-label=${name}>
