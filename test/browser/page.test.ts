@@ -265,6 +265,56 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await place.rig.engine.write(({ sql }) => sql('sync_run').where({ run_id: 'bad-one' }).delete());
   });
 
+  /** Runs of a job, each so many minutes ago; removed after the test. */
+  async function addRuns(job: string, ...runs: [minutesAgo: number, status: string, change?: object][]) {
+    const { engine, clock } = place.rig;
+    const rows = runs.map(([minutesAgo, status, change], n) => {
+      const at = new Date(clock.now() - minutesAgo * 60_000).toISOString();
+      const finished_at = status === 'running' ? null : at;
+      const known = { run_id: `${job}-${n}`, job, cause: 'schedule', host: 'h', pid: 1, ...zeroCounts() };
+      return { ...known, status, started_at: at, finished_at, ...change };
+    });
+    onTestFinished(async () => {
+      const ids = rows.map(({ run_id }) => run_id);
+      await engine.write(({ sql }) => sql('sync_run').whereIn('run_id', ids).delete());
+    });
+    await engine.write(async ({ sql }) => {
+      for (const row of rows) await sql('sync_run').insert(row);
+    });
+    return rows.map(({ started_at }) => started_at);
+  }
+
+  it('keeps the last error, its hint and since when the job fails while its next run is under way', async () => {
+    const error = { error_code: 'unreachable', error: 'No answer came', error_hint: 'Wait for the next tick.' };
+    const [success, first] = await addRuns(
+      'maintain-warehouse',
+      [190, 'ok'],
+      [130, 'failed', { ...error, error: 'The first one' }],
+      [70, 'failed', error],
+      [1, 'running'],
+    );
+    const page = await open('overview');
+    const words =
+      /^No answer came Wait for the next tick\.\s+Failing since 2 h 10 min ago, 2 runs in a row\. Last success 3 h 10 min ago\.$/;
+    const below = page.getByRole('row', { name: /^No answer came/ });
+    expect((await below.innerText()).trim()).toMatch(words);
+    const instants = await below.locator('time').evaluateAll((all) => all.map((each) => each.getAttribute('datetime')));
+    expect(instants).toEqual([first, success]);
+    await page
+      .getByRole('row', { name: /^maintain-warehouse/ })
+      .getByText('running')
+      .waitFor();
+
+    await page.getByRole('link', { name: 'maintain-warehouse', exact: true }).last().click();
+    await page.getByLabel('Error').getByText('No answer came').waitFor();
+    await page.getByText('Wait for the next tick.').waitFor();
+    const fact = (name: string) => page.locator('dl.facts > div', { hasText: name }).locator('dd');
+    expect(await fact('Failing since').innerText()).toBe('2 h 10 min ago');
+    expect(await fact('Failures in a row').innerText()).toBe('2');
+    expect(await fact('Last success').innerText()).toBe('3 h 10 min ago');
+    expect(await fact('Last run').innerText()).toMatch(/^running/);
+  });
+
   it('shows the card of a stop that is chosen on the map', async () => {
     const page = await open('today');
     const stop = page.getByRole('group', { name: /^Map of \d+ points/ }).getByRole('button', { name: /^2\. .*late/ });

@@ -202,13 +202,13 @@ describe('the reasons for the health', () => {
   };
   /** While the next try runs. */
   const last_run = { run_id: 'r', status: 'running', started_at: '', finished_at: null, error: null };
-  const last_end = { status: 'failed', error: 'No answer' };
+  const last_end = { run_id: 'r', status: 'failed', error: 'No answer' };
 
   const late = (late_because: LateCause): JobStatus =>
     job('a', {
       ...{ health: 'late', late_because },
       last_run: { ...last_run, started_at: '08:00' },
-      last_end: { status: 'partial', error: '1 plan rejected' },
+      last_end: { run_id: 'r', status: 'partial', error: '1 plan rejected' },
     });
 
   it('are none for work as usual', () => {

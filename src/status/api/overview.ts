@@ -28,13 +28,14 @@ export async function overview({ document, readAt, unknownSince }: StatusFacts, 
 async function overviewJob(status: JobStatus, { engine, jobs }: OverviewDependencies) {
   const job = jobs.find(({ name }) => name === status.name);
   const runs = await latestRuns(engine, status.name, RECENT_RUNS);
-  const last = runs.find(({ run_id }) => run_id === status.last_run?.run_id);
+  // A run under way has no error yet: until it ends, that of the run before it is shown.
+  const ended = runs.find(({ run_id }) => run_id === status.last_end?.run_id);
   return {
     ...status,
     meaning: job?.meaning ?? '',
     tables: (job?.tables ?? []).map(({ name }) => name),
-    error_code: last?.error_code ?? null,
-    hint: last?.error_hint ?? null,
+    error_code: ended?.error_code ?? null,
+    hint: ended?.error_hint ?? null,
     // Oldest first.
     recent: runs.map(recentRun).toReversed(),
   };

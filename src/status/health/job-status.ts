@@ -36,7 +36,7 @@ export interface JobStatus extends JobHealth {
   timezone: string;
   last_run: ShownRun | null;
   /** How the last run ended that is not running; null if none has. */
-  last_end: Pick<LastRun, 'status' | 'error'> | null;
+  last_end: Pick<LastRun, 'run_id' | 'status' | 'error'> | null;
   last_success_at: string | null;
   next_tick_at: string | null;
   /** The first tick after the last success and the last edit of the schedule; null if the job is paused or not known to run. */
@@ -88,7 +88,8 @@ async function jobStatus(name: string, paused: boolean, dependencies: JobStatusD
       nowMs: clock.now(),
     }),
     last_run: last === undefined ? null : shownRun(last),
-    last_end: finished === undefined ? null : { status: finished.status, error: finished.error },
+    last_end:
+      finished === undefined ? null : { run_id: finished.run_id, status: finished.status, error: finished.error },
     last_success_at: lastSuccessAt,
     next_tick_at: next === undefined ? null : isoInstant(next),
     success_due_at: due === undefined ? null : isoInstant(due),

@@ -41,10 +41,10 @@ function Job({ job, status }) {
     <div class="buttons">${job.enabled ? html`<${JobButtons} job=${job} />` : null}
       <button type="button" class="quiet" aria-haspopup="dialog" onClick=${incident}>${t('incident.button')}</button></div>
     ${
-      job.last_run?.error == null
+      job.last_end?.error == null
         ? null
-        : html`<section class="banner ${toneOf(job.last_run.status)}" aria-label=${t('column.error')}>
-      <${RunError} code=${job.error_code} error=${job.last_run.error} hint=${job.hint} /></section>`
+        : html`<section class="banner ${toneOf(job.last_end.status)}" aria-label=${t('column.error')}>
+      <${RunError} code=${job.error_code} error=${job.last_end.error} hint=${job.hint} /></section>`
     }
     <${Facts} facts=${[
       [t('job.failingSince'), job.failing_since && html`<${Time} at=${job.failing_since} />`],
@@ -101,7 +101,7 @@ function incidentText(job, { version, timezone }) {
   const joined = (/** @type {unknown[]} */ ...texts) => texts.filter(Boolean).join(' ');
   const lines = [
     [t('column.job'), `${job.name}: ${word('health', job.enabled ? job.health : 'disabled')}`],
-    [t('column.error'), joined(what, last?.error)],
+    [t('column.error'), joined(what, job.last_end?.error)],
     [t('incident.hint'), joined(todo, job.hint)],
     [t('column.lastRun'), last && `${last.run_id}, ${word('state', last.status)}, ${time(last.started_at)}`],
     [t('job.failingSince'), job.failing_since && time(job.failing_since)],

@@ -110,20 +110,20 @@ const jobColumns = () => [
 ];
 
 function jobRow(job, { tables }) {
-  const { name, last_run: last } = job;
+  const { name } = job;
   return {
     key: name,
     cells: [
       html`<a class="name" href=${href('jobs', [name])}>${name}</a><span class="meaning">${meaningOf(job)}</span>`,
       html`<${Pill} group="health" state=${job.enabled ? job.health : 'disabled'} /><${ItemsLink} job=${job} />`,
-      html`<${LastRun} run=${last} />`,
+      html`<${LastRun} run=${job.last_run} />`,
       job.next_tick_at === null ? html`<${Faint}>–<//>` : html`<${Time} kind="until" at=${job.next_tick_at} />`,
       html`<${Freshness} job=${job} tables=${tables} />`,
       html`<${Durations} job=${job} />`,
       html`<${RowsWritten} job=${job} />`,
       job.enabled ? html`<${JobButtons} job=${job} />` : null,
     ],
-    below: last?.error == null ? undefined : html`<${LastError} job=${job} />`,
+    below: job.last_end?.error == null ? undefined : html`<${LastError} job=${job} />`,
   };
 }
 
@@ -137,7 +137,7 @@ export const pushedKind = (/** @type {string} */ job) => job.slice('push-'.lengt
 
 /** The last error with a hint; since when the job fails, how often in a row, and its last success. */
 function LastError({ job }) {
-  const { last_run: last, failing_since: since, last_success_at: success } = job;
+  const { last_end: last, failing_since: since, last_success_at: success } = job;
   return html`<p class="trouble ${toneOf(last.status)}">
     <${RunError} code=${job.error_code} error=${last.error} hint=${job.hint} />
     ${
