@@ -315,6 +315,24 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     expect(await fact('Last run').innerText()).toMatch(/^running/);
   });
 
+  it('copies the text of an incident where the browser has no clipboard for scripts', async () => {
+    const page = await open('jobs/return-executions');
+    // As on a page that comes from another machine by plain http.
+    await page.evaluate('Object.defineProperty(navigator, "clipboard", { value: undefined })');
+    await page.getByRole('button', { name: 'Copy incident' }).click();
+    const dialog = page.getByRole('alertdialog', { name: 'Incident' });
+    const text = await dialog.getByRole('textbox').inputValue();
+    expect(text).toMatch(/^Job: return-executions: failing\nError: The folder of the ERP cannot be written/);
+    await dialog.getByRole('button', { name: 'Copy' }).click();
+    await page.getByRole('region', { name: 'Messages' }).getByText('The incident is copied.').waitFor();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.goto(`${place.url}/#/plans`);
+    const field = page.getByLabel('External code');
+    await field.focus();
+    await page.keyboard.press('Control+V');
+    expect(await field.inputValue()).toBe(text.replaceAll('\n', ' '));
+  });
+
   it('shows the card of a stop that is chosen on the map', async () => {
     const page = await open('today');
     const stop = page.getByRole('group', { name: /^Map of \d+ points/ }).getByRole('button', { name: /^2\. .*late/ });

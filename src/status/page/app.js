@@ -213,6 +213,7 @@ function App() {
     version,
     actions,
     act,
+    note: (/** @type {string} */ words) => add({ tone: 'ok', words }),
     ask: setQuestion,
     failed: (/** @type {any} */ error) => error.status === 401 && locked(error),
   };
@@ -310,12 +311,11 @@ function Announcer({ health, link }) {
   return html`<p class="unseen" role="status" aria-live="polite">${link === 'live' ? words : ''}</p>`;
 }
 
-function Note({ note: { tone, result, error, undo }, act, onDone }) {
-  const words =
-    error === undefined
-      ? html`<${Subject}>${result.subject}<//>: <${Said}>${result.words}<//>`
-      : html`<${Failure} error=${error} />`;
-  return html`<div class="note ${tone}">${words}
+function Note({ note: { tone, words, result, error, undo }, act, onDone }) {
+  return html`<div class="note ${tone}">
+    ${words}
+    ${result && html`<${Subject}>${result.subject}<//>: <${Said}>${result.words}<//>`}
+    ${error && html`<${Failure} error=${error} />`}
     ${
       undo === undefined
         ? null

@@ -11,6 +11,7 @@ import { read } from '../api.js';
  * @property {{any: number, data: number}} version grows with each change that the server reports; `data` not with mere runs
  * @property {number} actions grows with each action of this page
  * @property {(path: string, body?: unknown, undo?: Undo) => Promise<any>} act carries out an action and reports its result
+ * @property {(words: string) => void} note shows a message
  * @property {(question: Question) => void} ask opens the dialog of an action that needs a confirmation
  * @property {(error: import('../api.js').ServerError) => void} failed
  */

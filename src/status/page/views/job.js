@@ -27,16 +27,24 @@ export function JobView({ args: [name = ''] }) {
 }
 
 function Job({ job, status }) {
-  const { ask } = usePage();
+  const { ask, note } = usePage();
   const details = useData(`jobs/${encodeURIComponent(job.name)}`);
   const latest = useData(job.last_run === null ? undefined : 'run', { id: job.last_run?.run_id });
-  const incident = () =>
+  function incident() {
+    const area = /** @type {{current: HTMLTextAreaElement | null}} */ ({ current: null });
     ask({
       title: t('incident.title'),
-      text: html`<p>${t('incident.text')}</p><textarea class="incident" readonly rows="12" aria-label=${t('incident.title')}>${incidentText(job, status)}</textarea>`,
+      text: html`<p>${t('incident.text')}</p><textarea class="incident" ref=${area} readonly rows="12" aria-label=${t('incident.title')}>${incidentText(job, status)}</textarea>`,
       confirm: t('incident.copy'),
-      action: () => navigator.clipboard.writeText(incidentText(job, status)),
+      // Browsers have no `navigator.clipboard` where the page comes from another machine by plain http.
+      async action() {
+        area.current?.focus();
+        area.current?.select();
+        if (!document.execCommand('copy')) throw Object.assign(new Error('not copied'), { code: 'not_copied' });
+        note(t('incident.copied'));
+      },
     });
+  }
   return html`<p class="lead">${meaningOf(job)}<${ItemsLink} job=${job} /></p>
     <div class="buttons">${job.enabled ? html`<${JobButtons} job=${job} />` : null}
       <button type="button" class="quiet" aria-haspopup="dialog" onClick=${incident}>${t('incident.button')}</button></div>
