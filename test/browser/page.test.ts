@@ -60,9 +60,14 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   it('shows a run that ends while the page is open', async () => {
     const page = await open('overview');
     const row = page.getByRole('row', { name: /^push-agents/ });
-    await row.getByText('never ran').waitFor();
+    await row.getByText('never', { exact: true }).waitFor();
+    // Its runs are ok and push nothing.
+    await row.getByText('no feed').waitFor();
     await place.rig.run('push-agents');
     await untilShown(() => row.getByRole('link', { name: 'ok', exact: true }).count());
+    expect(await row.locator('.pill').innerText()).toBe('no feed');
+    await row.getByRole('link', { name: 'push-agents' }).click();
+    await page.getByRole('heading', { name: 'push-agents no feed' }).waitFor();
   });
 
   it('keeps the keyboard focus while updates arrive', async () => {

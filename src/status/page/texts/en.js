@@ -129,6 +129,7 @@ export const en = {
   'health.paused': 'paused',
   'health.never ran': 'never ran',
   'health.disabled': 'disabled',
+  'health.no feed': 'no feed',
   'health.attention': 'needs attention',
   'session.none': 'none',
   'session.active': 'active',

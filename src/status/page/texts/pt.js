@@ -130,6 +130,7 @@ export const pt = {
   'health.paused': 'pausado',
   'health.never ran': 'nunca executou',
   'health.disabled': 'desativada',
+  'health.no feed': 'sem fonte',
   'health.attention': 'requer atenção',
   'session.none': 'nenhuma',
   'session.active': 'ativa',

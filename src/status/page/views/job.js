@@ -9,14 +9,14 @@ import { Empty, Facts, Loaded, Pill, RunError, Time } from '../parts/words.js';
 import { errorMeaning, meaningOf, rich, t, word } from '../texts.js';
 import { count, dayAndTime, fullTime, span, toneOf } from '../words.js';
 import { Options } from './config.js';
-import { Durations, ItemsLink, JobButtons, LastRun, RowsWritten } from './overview.js';
+import { Durations, ItemsLink, JobButtons, LastRun, RowsWritten, shownHealth } from './overview.js';
 import { Log, RunTable } from './runs.js';
 
 export function JobView({ args: [name = ''] }) {
   const { overview: status } = usePage();
   const job = status?.jobs.find((each) => each.name === name);
   return html`<p class="back"><a href="#/overview">← ${t('view.overview')}</a></p>
-    <h1 tabindex="-1"><span dir="auto">${name}</span>${' '}${job && html`<${Pill} group="health" state=${job.enabled ? job.health : 'disabled'} />`}</h1>
+    <h1 tabindex="-1"><span dir="auto">${name}</span>${' '}${job && html`<${Pill} group="health" state=${shownHealth(job)} />`}</h1>
     ${
       status === undefined
         ? html`<p class="hint" role="status">${t('page.loading')}</p>`
@@ -108,7 +108,7 @@ function incidentText(job, { version, timezone }) {
   const [what, todo] = errorMeaning(job.error_code) ?? [];
   const joined = (/** @type {unknown[]} */ ...texts) => texts.filter(Boolean).join(' ');
   const lines = [
-    [t('column.job'), `${job.name}: ${word('health', job.enabled ? job.health : 'disabled')}`],
+    [t('column.job'), `${job.name}: ${word('health', shownHealth(job))}`],
     [t('column.error'), joined(what, job.last_end?.error)],
     [t('incident.hint'), joined(todo, job.hint)],
     [t('column.lastRun'), last && `${last.run_id}, ${word('state', last.status)}, ${time(last.started_at)}`],

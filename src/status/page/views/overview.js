@@ -115,7 +115,7 @@ function jobRow(job, { tables }) {
     key: name,
     cells: [
       html`<a class="name" href=${href('jobs', [name])}>${name}</a><span class="meaning">${meaningOf(job)}</span>`,
-      html`<${Pill} group="health" state=${job.enabled ? job.health : 'disabled'} /><${ItemsLink} job=${job} />`,
+      html`<${Pill} group="health" state=${shownHealth(job)} /><${ItemsLink} job=${job} />`,
       html`<${LastRun} run=${job.last_run} />`,
       job.next_tick_at === null ? html`<${Faint}>–<//>` : html`<${Time} kind="until" at=${job.next_tick_at} />`,
       html`<${Freshness} job=${job} tables=${tables} />`,
@@ -125,6 +125,12 @@ function jobRow(job, { tables }) {
     ],
     below: job.last_end?.error == null ? undefined : html`<${LastError} job=${job} />`,
   };
+}
+
+/** A push job without a feed is not ok in the sense that its items are pushed: it has none. */
+export function shownHealth({ enabled, health, is_without_feed }) {
+  if (!enabled) return 'disabled';
+  return is_without_feed && ['ok', 'never ran'].includes(health) ? 'no feed' : health;
 }
 
 /** A push job needs attention because of single items. */
