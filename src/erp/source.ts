@@ -226,7 +226,7 @@ export interface SourceContext {
   reuseCodes: boolean;
   clock: Clock;
   log: Log;
-  /** For the jitter of retries, in [0, 1). */
+  /** In [0, 1): for the jitter of retries, and the order of entries after a locked row. */
   random: () => number;
 }
 

@@ -55,10 +55,10 @@ describe.skipIf(!hasMariadb)('sql on MariaDB', () => {
     await erp.destroy();
   });
 
-  function open(change: Partial<FeedSettings & { source: 'sql' }>): ErpSource {
+  function open(change: Partial<FeedSettings & { source: 'sql' }>, random = () => 0): ErpSource {
     const query = `select ${TRIP} from orders`;
     const settings = { source: 'sql', client: 'mysql2', connection, query, mapping: MAPPING, ...change };
-    source = openSource(settings as FeedSettings, contextFor(clock));
+    source = openSource(settings as FeedSettings, contextFor(clock, { random }));
     return source;
   }
 
@@ -208,6 +208,20 @@ describe.skipIf(!hasMariadb)('sql on MariaDB', () => {
     await lock.rollback();
     await feed.acknowledge(all);
     expect(await states()).toEqual(['confirmed', 'confirmed', 'confirmed']);
+  });
+
+  test('acknowledges what comes after more locked rows than it waits for', async () => {
+    await erp('orders').insert([4, 5, 6, 7, 8].map((number) => ({ number })));
+    const feed = open({ acknowledge: ACKNOWLEDGE, timeoutMs: 1_000 }, () => 0.99);
+    const lock = await erp.transaction();
+    // One by one: a range would lock the row after it too.
+    for (const number of [1, 2, 3, 4, 5, 6])
+      await lock.raw('select * from orders where number = ? for update', [number]);
+    const all = Array.from({ length: 8 }, (_, i) => outcome(String(i + 1)));
+    const failed = await failures(feed.acknowledge(all));
+    await lock.rollback();
+    expect([...failed.keys()].sort()).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(await states()).toEqual([...Array(6).fill(null), 'confirmed', 'confirmed']);
   });
 
   test('waits less long for the lock of a row or table than for a statement', async () => {

@@ -32,7 +32,8 @@ export interface SqlSettings extends DatabaseSettings, FeedFormats {
   returnMayChangeNothing?: boolean | undefined;
 }
 
-export function openSql(settings: SqlSettings, { kind, zone, reuseCodes, onHeader }: SourceContext): ErpSource {
+export function openSql(settings: SqlSettings, context: SourceContext): ErpSource {
+  const { kind, zone, reuseCodes, onHeader, random } = context;
   const { dates, decimal } = settings;
   const mapping = prepareMapping(kind, settings.mapping);
   const reader: ReaderContext = { kind, zone, reuseCodes, mapping, formats: { dates, decimal }, onHeader };
@@ -54,8 +55,8 @@ export function openSql(settings: SqlSettings, { kind, zone, reuseCodes, onHeade
 
   return {
     read: (signal) => inBatches(kind, readings(signal), reader),
-    acknowledge: (outcomes) => runEach(database, settings, 'acknowledge', outcomes.map(outcomeBindings)),
-    returnExecutions: (stops) => runEach(database, settings, 'return', stops.map(stopBindings)),
+    acknowledge: (outcomes) => runEach(database, settings, 'acknowledge', outcomes.map(outcomeBindings), random),
+    returnExecutions: (stops) => runEach(database, settings, 'return', stops.map(stopBindings), random),
     tryStatements: (outcome, stop) =>
       tryEach(database, settings, { acknowledge: outcomeBindings(outcome), return: stopBindings(stop) }),
     async check() {
@@ -99,22 +100,27 @@ const MOST_WAITS = 5;
 
 /**
  * Runs the statement once for each entry. A failed entry does not stop the others; a database that cannot be reached, or that
- * opens no session, does: a login that is rejected for each entry would lock the account.
+ * opens no session, does: a login that is rejected for each entry would lock the account. After a wait for a lock the others
+ * follow in random order: rows that stay locked would else end every run before the same entries.
  */
 async function runEach(
   database: Database,
   settings: SqlSettings,
   setting: 'acknowledge' | 'return',
   all: readonly Bindings[],
+  random: () => number,
 ): Promise<void> {
   const statement = settings[setting];
   if (statement === undefined || all.length === 0) return;
   const mustChange = settings[`${setting}MayChangeNothing`] !== true && countsRows(statement);
   const failures = new Map<number, RoadbookError>();
+  const left = [...all.entries()];
   let session: Session | undefined;
+  let hasWaited = false;
   let waits = 0;
   let outage: RoadbookError | undefined;
-  for (const [i, bindings] of all.entries()) {
+  while (left.length > 0) {
+    const [[i, bindings]] = left.splice(hasWaited ? Math.floor(random() * left.length) : 0, 1) as [[number, Bindings]];
     try {
       if (outage !== undefined) throw outage;
       session ??= await database.open();
@@ -127,6 +133,7 @@ async function runEach(
       failures.set(i, failure);
       if (session === undefined) outage = failure;
       if (!(failure instanceof Retriable)) continue;
+      hasWaited = true;
       waits += 1;
       if (failure.code === 'erp_unreachable' || waits === MOST_WAITS) outage = failure;
       // The next statement gets a session that no unanswered statement occupies.
