@@ -153,7 +153,7 @@ describe.skipIf(!hasMariadb)('sql on MariaDB', () => {
     expect(batch?.readErrors.map(({ reason }) => reason).join()).toMatch(words);
   });
 
-  test('compares its texts in any collation: the condition of the docs offers only new, rejected and unknown plans of the last days', async () => {
+  test('compares its texts in any collation: the condition of the docs offers new, rejected and unknown plans of the last days, and what has not started', async () => {
     await erp.raw('alter database collate utf8mb4_spanish_ci');
     const docs = readFileSync(resolve(import.meta.dirname, '../../docs/how-to/connect-erp.md'), 'utf8');
     const [condition = ''] = /where v\.starts_at [^`]+ roadbook_outcome [^`]+/.exec(docs) ?? [];
@@ -161,10 +161,13 @@ describe.skipIf(!hasMariadb)('sql on MariaDB', () => {
     await erp.raw('alter table orders add starts_at datetime default now()');
     await erp('orders').insert([4, 5].map((number) => ({ number })));
     await erp('orders').insert({ number: 6, starts_at: erp.raw('now() - interval 8 day') });
+    await erp('orders').insert({ number: 7, starts_at: erp.raw('now() + interval 1 day') });
     const states = ['confirmed', 'rejected', 'unknown', 'partial'];
     await erp('roadbook_outcome').insert(states.map((state, i) => ({ external_code: String(i + 1), state })));
+    // The next use of a code, or a change of a plan that the service has.
+    await erp('roadbook_outcome').insert({ external_code: '7', state: 'confirmed' });
     const batches = await drain(open({ query: `select ${TRIP} from orders v ${condition}` }), clock);
-    expect(batches.flatMap(({ items }) => items).map(({ externalCode }) => externalCode)).toEqual(['2', '3', '5']);
+    expect(batches.flatMap(({ items }) => items).map(({ externalCode }) => externalCode)).toEqual(['2', '3', '5', '7']);
     const acknowledge = "update orders set state = :state where concat(number, '') = :external_code";
     await open({ acknowledge }).acknowledge([outcome('3')]);
   });

@@ -87,11 +87,11 @@ function feedText(answers: Answers): string {
     source: sql
     client: ${answers.client}
     connection: \${ERP_DATABASE_URL}
-    # Order the rows by the code of the plan. Once roadbook-tables.sql was run, leave out what was acknowledged; a rejected
-    # plan comes again until a week after its start, and is sent when it was corrected:
-    #   where the start of the plan > seven days ago and not exists (select 1 from roadbook_outcome r
-    #     where r.external_code = the code of the plan, as text, and r.state not in ('rejected', 'unknown'))
-    # Where a code is used again, this would hide its next use: write the outcome into the ERP's own row instead.
+    # Order the rows by the code of the plan. Once roadbook-tables.sql was run, leave out what has started and was acknowledged;
+    # a rejected plan comes again until a week after its start, and is sent when it was corrected:
+    #   where the start of the plan > seven days ago and (the start of the plan > now or not exists (select 1
+    #     from roadbook_outcome r where r.external_code = the code of the plan, as text, and r.state not in ('rejected', 'unknown')))
+    # If the ERP enters the next use of a code only after its start, this hides it: write the outcome into the ERP's own row instead.
 ${indented(literal({ query: answers.query }), 4)}
     # Both write to tables of Roadbook's own, see roadbook-tables.sql. Remove them if the ERP need not know.
 ${indented(literal(statementsFor(answers.client)), 4)}${formatsText(answers)}`;
