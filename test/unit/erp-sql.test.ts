@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { readCell } from '../../src/erp/rows/cell-values.ts';
 import { openDatabase } from '../../src/erp/sql/database.ts';
 import { sqlFailure } from '../../src/erp/sql/failure.ts';
-import { mssqlCell } from '../../src/erp/sql/mssql.ts';
+import { mssql, mssqlCell } from '../../src/erp/sql/mssql.ts';
 import { sessionZone, timestampCell } from '../../src/erp/sql/mysql.ts';
 import { numberCell, wallClock } from '../../src/erp/sql/oracle.ts';
 import { countsRows, rowsIssue, separateCasts, unknownBindings } from '../../src/erp/sql/statements.ts';
@@ -228,15 +228,22 @@ it('a missing driver is reported with the command that installs it', () => {
   expect(failure).toMatchObject({ code: 'erp_driver_missing', hint: expect.stringMatching(/: npm install tedious$/) });
 });
 
+const FORMS: Record<string, string> = { mysql2: 'mysql', pg: 'postgres', mssql: 'mssql', oracledb: 'oracledb' };
+
 it.each([
   ['mysql2', 'mysql://u:s3nh@/forte@127.0.0.1:33306/erp'],
   ['mysql2', 'mysql://u:12/s3nh@127.0.0.1:33306/erp'],
   ['mysql2', 'mysql://u:s3nh%@127.0.0.1:33306/erp'],
   ['mysql2', 'u:s3nh@127.0.0.1/erp'],
   ['pg', 'postgres://u:s3nh#forte@127.0.0.1/erp'],
-])('an address that cannot be read is reported as such: %s %s', (client, connection) => {
+  ['mssql', 'Server=127.0.0.1;Database=erp;User Id=u;Password=s3nh'],
+  ['mssql', 'jdbc:sqlserver://127.0.0.1:1433;databaseName=erp;user=u;password=s3nh'],
+  ['oracledb', 'jdbc:oracle:thin:@//127.0.0.1:1521/ERP'],
+  ['oracledb', '127.0.0.1:1521/ERP'],
+  ['oracledb', 'erp-db.example.com:1521/ERP'],
+])('an address that cannot be read is reported with the form that it needs: %s %s', (client, connection) => {
   const failure = { code: 'erp_address_unreadable', message: expect.not.stringContaining('s3nh') };
-  const hint = expect.stringMatching(/@ as %40, \/ as %2F/);
+  const hint = expect.stringMatching(new RegExp(`^Its form is ${FORMS[client]}://user:password@host:.*@ as %40, / as %2F`));
   expect(() => openDatabase({ client, connection }, 'UTC')).toThrow(expect.objectContaining({ ...failure, hint }));
 });
 
@@ -247,4 +254,10 @@ it.each([
   ['sqlite3', 'data/erp@home.db'],
 ])('an address that can be read is taken: %s %s', async (client, connection) => {
   await openDatabase({ client, connection }, 'UTC').close();
+});
+
+it('the port in an address of SQL Server is a number for its driver', () => {
+  const limits = { connectMs: 1, statementMs: 1, lockMs: 1 };
+  expect(mssql.settings(limits, { port: '1433' })).toMatchObject({ port: 1433 });
+  expect(mssql.settings(limits, {})).not.toHaveProperty('port');
 });

@@ -22,6 +22,8 @@ export interface SqlResult {
 export type Connection = any;
 
 export interface SqlClient {
+  /** The form of its address; none if that is the name of a file. */
+  address?: string;
   /** The command that installs the driver, if it does not come with Roadbook. */
   install?: string;
   /** Settings of the driver; they override `given`, those of the feed. */

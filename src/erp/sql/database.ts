@@ -67,23 +67,25 @@ export function openDatabase(settings: DatabaseSettings, zone: string): Database
   };
 }
 
-/** Knex takes what is no address for the name of a file, and then asks this machine for a server. */
+/** Knex takes what is no address, such as `Server=…` or `jdbc:…`, for the name of a file, and then asks this machine for a server. */
 function isReadable(address: string): boolean {
-  if (!URL.canParse(address)) return false;
+  if (!/^[a-z]\w*:\/\//i.test(address) || !URL.canParse(address)) return false;
   const { username, pathname, hash } = new URL(address);
   // A password with a slash: its beginning was taken for a port.
   return username !== '' || !`${pathname}${hash}`.includes('@');
 }
 
-const unreadableAddress = (): Fatal =>
+const unreadableAddress = (form: string): Fatal =>
   new Fatal("The address of the ERP's database cannot be read (connection)", {
     code: 'erp_address_unreadable',
-    hint: 'In the user name and password, write @ as %40, / as %2F, : as %3A, # as %23, ? as %3F and % as %25.',
+    hint: `Its form is ${form}. In the user name and password, write @ as %40, / as %2F, : as %3A, # as %23, ? as %3F and % as %25.`,
   });
 
 function createKnex({ client: name, connection }: DatabaseSettings, client: SqlClient, limits: Limits): Knex {
   const silent = () => undefined;
-  if (name !== 'sqlite3' && typeof connection === 'string' && !isReadable(connection)) throw unreadableAddress();
+  const { address, install } = client;
+  if (address !== undefined && typeof connection === 'string' && !isReadable(connection))
+    throw unreadableAddress(address);
   try {
     const database = knex({
       client: name,
@@ -98,8 +100,8 @@ function createKnex({ client: name, connection }: DatabaseSettings, client: SqlC
     Object.assign(given, client.settings(limits, given));
     return database;
   } catch (error) {
-    if (error instanceof URIError) throw unreadableAddress();
-    throw sqlFailure(error, 'client', client.install);
+    if (error instanceof URIError) throw unreadableAddress(address ?? '');
+    throw sqlFailure(error, 'client', install);
   }
 }
 

@@ -18,8 +18,11 @@ const runBatch = (connection: Connection, sql: string, { Request }: { Request: C
   );
 
 export const mssql: SqlClient = {
+  address: 'mssql://user:password@host:1433/database?encrypt=true',
   install: 'npm install tedious',
-  settings: ({ connectMs, statementMs }, { options }) => ({
+  settings: ({ connectMs, statementMs }, { options, port }) => ({
+    // In an address it is text, which the driver rejects.
+    ...(port !== undefined && { port: Number(port) }),
     connectionTimeout: connectMs,
     requestTimeout: statementMs,
     options: { ...(options as object), useUTC: true, useColumnNames: false },

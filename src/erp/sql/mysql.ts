@@ -45,6 +45,7 @@ interface SessionZone {
 type ShownIn = { zone: string } | { issue: string };
 
 export const mysql: SqlClient = {
+  address: 'mysql://user:password@host:3306/database',
   settings: ({ connectMs }) => ({
     connectTimeout: connectMs,
     dateStrings: true,

@@ -4,6 +4,7 @@ import { databaseNumber } from '../rows/cell-values.ts';
 import { BATCH_ROWS, type SqlClient, type SqlResult } from './client.ts';
 
 export const oracle: SqlClient = {
+  address: 'oracledb://user:password@host:1521/service',
   install: 'npm install oracledb',
   settings: () => ({}),
   async prepare(connection, { statementMs }) {

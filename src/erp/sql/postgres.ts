@@ -10,6 +10,7 @@ type Rows = unknown[][];
 type Fields = { fields: { name: string }[] };
 
 export const postgres: SqlClient = {
+  address: 'postgres://user:password@host:5432/database',
   settings: ({ connectMs }) => ({ connectionTimeoutMillis: connectMs }),
   async prepare(connection, { lockMs, statementMs }) {
     for (const type of WALL_CLOCK_TYPES) connection.setTypeParser(type, 'text', (text: string) => text);
