@@ -99,6 +99,17 @@ describe('sql', () => {
     ]);
   });
 
+  test('a text that may be a fraction or thousands is asked for, a number is not', async () => {
+    const trip = `1 as "plan.external_code", '2026-05-18T08:00' as "plan.date_time_start",
+      '2026-05-18T18:00' as "plan.date_time_end", 'A' as "point.name", 'I' as "item.external_code"`;
+    const read = async (value: string, more = {}) =>
+      (await drain(open(`select ${trip}, ${value} as "item.value"`, more), clock))[0];
+    expect((await read("'1.234'"))?.readErrors).toMatchObject([{ reason: expect.stringContaining('"1.234" may be') }]);
+    const item = (value: number) => [{ data: { route_points: [{ route_point_items: [{ value }] }] } }];
+    expect((await read("'1.234'", { decimal: 'comma' }))?.items).toMatchObject(item(1234));
+    expect((await read('1.234'))?.items).toMatchObject(item(1.234));
+  });
+
   test('columns that do not match are named once', async () => {
     const [batch, ...more] = await drain(
       open(`select 1 as "plan.external_code", 2 as "Point.Name" union all select 3, 4`),

@@ -88,7 +88,7 @@ export function readCell(type: FieldType, cell: unknown, formats: ValueFormats =
   if (Array.isArray(cell) && (type === 'plates' || type === 'documents')) return { value: cell as Json };
   if (cell instanceof DriverCell)
     return cell.issue === undefined
-      ? readCell(type, cell.text, { ...formats, decimal: undefined }, path)
+      ? readCell(type, cell.text, { ...formats, decimal: 'point' }, path)
       : { issue: cell.issue };
   if (cell === NO_RESULT)
     return {

@@ -75,7 +75,7 @@ export function prepareMapping(kind: FeedKind, mapping: Mapping): ReadyMapping {
 }
 
 function fillValue(type: FieldType, path: string, value: Scalar): Json {
-  const read = readCell(type, value);
+  const read = readCell(type, value, { decimal: 'point' });
   if ('value' in read) return read.value;
   throw wrongMapping(path, `its value ${read.issue}`, 'Correct the value in the mapping.');
 }

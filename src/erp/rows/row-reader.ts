@@ -22,7 +22,7 @@ import type { ValueFormats } from './written-values.ts';
 export interface ReaderContext extends ItemContext {
   reuseCodes: boolean;
   mapping: ReadyMapping;
-  /** How dates and numbers are written; default: only in unambiguous forms, numbers as in a database. */
+  /** How dates and numbers are written; default: only in unambiguous forms. */
   formats?: ValueFormats | undefined;
   /** Gets the header of each table and of each form of records, for a report. */
   onHeader?: ((found: FoundHeader) => void) | undefined;

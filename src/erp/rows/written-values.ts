@@ -4,14 +4,11 @@
 export interface FeedFormats {
   /** Order of day, month and year, such as dd/MM/yyyy; absent if only unambiguous dates are read. */
   dates?: string | undefined;
+  /** Decimal mark; absent if only unambiguous numbers are read. */
   decimal?: 'comma' | 'point' | undefined;
 }
 
-/** `ask` if a text such as 1.234 is an issue; absent if numbers are written as databases write them: 1.234 is 1.234. */
-type Decimal = NonNullable<FeedFormats['decimal']> | 'ask';
-
-export interface ValueFormats extends Pick<FeedFormats, 'dates'> {
-  decimal?: Decimal | undefined;
+export interface ValueFormats extends FeedFormats {
   /** Order of day, month and year by canonical path; overrides `dates`. */
   byPath?: Readonly<Record<string, string>>;
 }
@@ -96,14 +93,13 @@ const COMMA_GROUPS = /^[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?$/;
 const UNCLEAR = /^[+-]?[1-9]\d{0,2}[.,]\d{3}$/;
 
 /** Undefined if the text is not a number. */
-export function writtenNumber(text: string, decimal: Decimal | undefined): Written<number> {
+export function writtenNumber(text: string, decimal: FeedFormats['decimal']): Written<number> {
   if (UNCLEAR.test(text)) {
-    const isPoint = text.includes('.');
-    if (decimal === 'ask' || (decimal === undefined && !isPoint))
+    if (decimal === undefined)
       return {
         issue: `"${text}" may be a fraction or thousands; set \`decimal: comma\` or \`decimal: point\` of the feed`,
       };
-    const isFraction = isPoint === (decimal !== 'comma');
+    const isFraction = text.includes('.') === (decimal === 'point');
     return { value: Number(text.replace(/[.,]/, isFraction ? '.' : '')) };
   }
   return coordinate(text) ?? grouped(text);

@@ -110,9 +110,9 @@ export function openFiles(settings: FilesSettings, context: SourceContext): ErpS
   };
 }
 
-/** How the files of the feed are read. A text such as 1.234 is not guessed, because spreadsheets write numbers so. */
+/** How the files of the feed are read. */
 export function fileContext(settings: FilesSettings, { kind, zone, reuseCodes }: SourceContext): FileContext {
-  const { encoding, sheet, headerRow, dates, decimal = 'ask' } = settings;
+  const { encoding, sheet, headerRow, dates, decimal } = settings;
   return {
     kind,
     zone,
