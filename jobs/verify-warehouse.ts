@@ -1,18 +1,22 @@
 // Verifies the warehouse: reads a random sample of past days again, compares every row, and repairs what differs.
 import { z } from 'zod';
+import { MOST_VERIFIED_DAYS } from '../src/core/reach-limits.ts';
 import { durationOption } from '../src/core/time/duration-option.ts';
 import type { Job } from '../src/sync/job.ts';
 import { executeVerify, previewVerify } from '../src/sync/verify/run.ts';
 import { syncVerification } from '../src/warehouse/control/verification.ts';
 import { baseTables } from '../src/warehouse/schema/catalog.ts';
 
+const MOST_DAYS = `${MOST_VERIFIED_DAYS}d`;
+
 const job: Job = {
   meaning: 'Reads a sample of past days again, compares it with the warehouse, and repairs differences.',
   schedule: '15 2 * * *',
   options: z.object({
     sample: z.int().min(1).default(16).describe('How many slices a run compares (default 16).'),
-    // Days past the shortest retention may have been deleted.
-    days: durationOption('28d', 'How far back the days are chosen, at most 29d (default 28d).', { max: '29d' }),
+    days: durationOption('28d', `How far back the days are chosen, at most ${MOST_DAYS} (default 28d).`, {
+      max: MOST_DAYS,
+    }),
     max_calls: z.int().min(1).default(800).describe('Most calls to the service in one run (default 800).'),
     probe: z
       .boolean()

@@ -1,5 +1,6 @@
 // roadbook verify: reads a sample of past days again, compares it with the warehouse, and prints what differs.
 import type { Command } from 'commander';
+import { MOST_VERIFIED_DAYS } from '../core/reach-limits.ts';
 import { suggest } from '../core/text/near-word.ts';
 import { DAY_MS } from '../core/time/durations.ts';
 import { runChain } from '../sync/job-chain.ts';
@@ -27,7 +28,11 @@ export const define = (command: Command): Command =>
     options: (command) =>
       command
         .option('--sample <n>', 'how many slices to compare (default: as configured)', wholeNumber)
-        .option('--days <n>', 'how many days back they are chosen (default: as configured)', wholeNumberFrom(1, 29))
+        .option(
+          '--days <n>',
+          'how many days back they are chosen (default: as configured)',
+          wholeNumberFrom(1, MOST_VERIFIED_DAYS),
+        )
         .option('--table <name...>', 'only the jobs that fill these tables', [])
         .option('--repair', 'store what the service has where the warehouse differs', false),
     action: withApp(async (app, _args, { json, sample, days, table, repair }) => {

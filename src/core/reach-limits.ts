@@ -4,6 +4,8 @@ import { durationOption } from './time/duration-option.ts';
 
 export const LONGEST_LOOKBACK = '30d';
 export const SHORTEST_RETENTION = '31d';
+/** How far back a verification reaches. */
+export const MOST_VERIFIED_DAYS = 29;
 
 /**
  * How far behind the end of its coverage a job with these options reads again, in ms; undefined if it does not. This is the

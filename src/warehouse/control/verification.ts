@@ -1,6 +1,7 @@
 // What verifications found: a row for each run, table and day, with its counts. The rows of a day that pulls no longer read
 // again are final: a difference there is drift. Any other difference is late data, which the next runs bring.
 import type { Knex } from 'knex';
+import { MOST_VERIFIED_DAYS } from '../../core/reach-limits.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { DAY_MS } from '../../core/time/durations.ts';
 import type { Engine } from '../engine.ts';
@@ -34,7 +35,7 @@ export interface VerifiedDay extends RowOf<typeof syncVerification> {
 }
 
 /** A verification reaches no further back: an older result says nothing about the days that can be verified now. */
-export const LONGEST_REACH_MS = 29 * DAY_MS;
+export const LONGEST_REACH_MS = MOST_VERIFIED_DAYS * DAY_MS;
 
 export const storeVerified = (engine: Pick<Engine, 'write'>, rows: readonly VerifiedDay[]): Promise<unknown> =>
   engine.write((tx) => tx.store(syncVerification, rows));
