@@ -206,6 +206,31 @@ describe.each(engineCases)('a verification on $name', ({ name: engine }) => {
     expect(await drifted()).toEqual([['event', 0]]);
   });
 
+  it('compares an hour with too many plans for the memory', async () => {
+    const rig = await openRig(NOW, { vehicles: 1, churn: false }, { engine });
+    const [start, end] = ['2026-03-28T20:15:00.000Z', '2026-03-28T23:00:00.000Z'];
+    const plans = Array.from({ length: 1_001 }, (_, index) => ({
+      id: index + 1,
+      status: 'C',
+      date_time_start: start,
+      date_time_end: end,
+    }));
+    await putBefore(rig, (url) => {
+      if (url.pathname !== '/import/route_plan') return undefined;
+      const [id, from = '', to = ''] = ['route_plan_id', 'begin_date', 'end_date'].map((name) =>
+        url.searchParams.get(name),
+      );
+      const isSearched = Date.parse(from ?? '') < Date.parse(end) && Date.parse(to ?? '') > Date.parse(start);
+      return { body: { data: id === null ? (isSearched ? plans : []) : plans.slice(Number(id) - 1, Number(id)) } };
+    });
+    expect(await rig.run('pull-route-plans', { since: '4d' })).toMatchObject({ status: 'ok', inserted: 1_001 });
+    const { run, rows } = await verify(rig, { tables: ['route_plan'] });
+    expect(run).toMatchObject({ status: 'ok', error: null });
+    expect(rows.filter(({ compared }) => compared > 0)).toMatchObject([
+      { day: '2026-03-28', compared: 1_001, equal: 1_001 },
+    ]);
+  });
+
   it('leaves out plans and itineraries that every run reads by id, and compares the others of their day', async () => {
     const [now, monday, friday] = ['2026-03-27T15:00:00.000Z', '2026-03-23', '2026-03-20'];
     const rig = await openRig(now, { vehicles: 12, churn: false }, { engine });

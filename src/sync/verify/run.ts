@@ -6,17 +6,16 @@ import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts
 import { addCounts } from '../../core/glossary.ts';
 import { PRIORITY } from '../../core/rate/limiter.ts';
 import { rereadMs } from '../../core/reach-limits.ts';
-import { isoInstant } from '../../core/time/clock.ts';
 import { coverageOf, EVER, UNTIL_READ } from '../../warehouse/control/coverage.ts';
-import { storeVerified, type VerifiedDay } from '../../warehouse/control/verification.ts';
 import type { Comparison, NamedJob, Preview, PreviewContext, RunContext, RunOutcome } from '../job.ts';
 import { isProbing, LEAST_CALLS_WITH_PROBE, PROBE_SHARE, probeService } from '../probe/probe.ts';
 import { callContext } from '../pull/calls.ts';
-import { type LocalDay, localDate, localDays } from '../pull/plan/local-days.ts';
+import { type LocalDay, localDays } from '../pull/plan/local-days.ts';
 import { TOO_MANY } from '../pull/plan/slice-scale.ts';
 import { intervalOf, spanOf } from '../pull/plan/windows.ts';
 import { stoppedEarly } from '../run.ts';
 import type { Slice } from '../slice.ts';
+import { createFindings, type Findings } from './findings.ts';
 import { isFinal, isInReach, type Known, shuffled } from './sample.ts';
 
 export interface VerifyOptions {
@@ -59,9 +58,9 @@ interface Sampled {
 
 export async function executeVerify(context: RunContext): Promise<RunOutcome> {
   const { counts, draining, signal, log } = context;
-  const { sample, max_calls } = verifyOptions(context);
+  const { sample, max_calls, repair } = verifyOptions(context);
   const failures: RoadbookError[] = [];
-  const found = createFindings(context);
+  const found = createFindings(context, repair);
   /** Pulls of which no further slice is read. */
   const failedPulls = new Set<Verified>();
   let [sampled, compared] = [0, 0];
@@ -246,49 +245,6 @@ async function compareSliceOrPart(
     rest.push(...others);
     part = smaller;
   }
-}
-
-type Findings = ReturnType<typeof createFindings>;
-
-/** Adds up what the run has found, by table, day and state. */
-function createFindings(context: RunContext) {
-  const { dependencies, runId } = context;
-  const { clock, engine, timezone } = dependencies;
-  const { repair } = verifyOptions(context);
-  const rows = new Map<string, VerifiedDay>();
-  return {
-    async add({ covers = [] }: Slice, result: readonly Comparison[], final: boolean): Promise<void> {
-      const now = clock.now();
-      const [period] = covers;
-      const { begin, end } =
-        period === undefined || period.endAt === UNTIL_READ ? { begin: now, end: now } : spanOf(period);
-      // A slice may be cut at other hours than local midnight: the day that it mostly belongs to counts.
-      const place = { day: localDate((begin + end) / 2, timezone), state: final ? 'final' : 'provisional' } as const;
-      const touched = result.map((each) => {
-        const name = [each.table, place.day, place.state].join(' ');
-        const sum = addTo(rows.get(name), each, repair);
-        const row = { ...sum, run_id: runId, table_name: each.table, ...place, verified_at: isoInstant(now) };
-        rows.set(name, row);
-        return row;
-      });
-      await storeVerified(engine, touched);
-    },
-  };
-}
-
-function addTo(sum: VerifiedDay | undefined, each: Comparison, repair: boolean) {
-  const wrong = each.differing + each.missingHere + each.missingThere;
-  const columns: Record<string, number> = JSON.parse(sum?.differing_columns ?? '{}');
-  for (const [name, rows] of Object.entries(each.columns)) columns[name] = (columns[name] ?? 0) + rows;
-  return {
-    compared: (sum?.compared ?? 0) + each.equal + wrong,
-    equal: (sum?.equal ?? 0) + each.equal,
-    differing: (sum?.differing ?? 0) + each.differing,
-    missing_here: (sum?.missing_here ?? 0) + each.missingHere,
-    missing_there: (sum?.missing_there ?? 0) + each.missingThere,
-    repaired: (sum?.repaired ?? 0) + (repair ? wrong : 0),
-    differing_columns: Object.keys(columns).length === 0 ? null : JSON.stringify(columns),
-  };
 }
 
 /** The enabled pulls that have read anything. */
