@@ -4,7 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { writeFact } from '../../src/warehouse/control/learned-facts.ts';
 import type { Engine, Transaction } from '../../src/warehouse/engine.ts';
 import { type Attempt, attemptsOf, recordAttempts, storeSteps } from '../../src/warehouse/outbox/attempts.ts';
-import { ATTENTION, nameOf, type OutboxEntry, type OutboxState } from '../../src/warehouse/outbox/entry.ts';
+import { pushContent } from '../../src/warehouse/outbox/content.ts';
+import { ATTENTION, keyOf, nameOf, type OutboxEntry, type OutboxState } from '../../src/warehouse/outbox/entry.ts';
 import * as lists from '../../src/warehouse/outbox/lists.ts';
 import * as queries from '../../src/warehouse/outbox/queries.ts';
 import { pushReturn, runningPlans, uncodedStops } from '../../src/warehouse/outbox/returns.ts';
@@ -455,6 +456,12 @@ describe.each(engineCases)('on $name', ({ make }) => {
       told_at: AT,
     }));
     await write((tx) => tx.store(pushReturn, stops));
+    await write((tx) =>
+      tx.store(
+        pushContent,
+        all.map((each) => ({ ...keyOf(each), stops: '[]' })),
+      ),
+    );
     await store([entry('rejected', 'ready', { kind: 'agents' })]);
     expect(await change(queries.deleteAged, 'agents', AT)).toBe(0);
     expect(await change(queries.deleteAged, KIND, AT)).toBe(3);
@@ -462,6 +469,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     const leftWithAgent = [...left, 'rejected'].toSorted();
     expect(await column('push_outbox', 'external_code')).toEqual(leftWithAgent);
     expect(await column('push_attempt', 'external_code')).toEqual(left);
+    expect(await column('push_content', 'external_code')).toEqual(left);
     expect(await column('push_return', 'plan_external_code')).toEqual(left);
     await store(many(401, 'cancelled', { ...old, kind: 'agents' }));
     await write((tx) => tx.store(pushReturn, [{ plan_external_code: 'n0001', code_use: 1, ...stop, told_at: AT }]));

@@ -3,9 +3,12 @@
 import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Policy } from '../../src/core/privacy-policy.ts';
 import { plansByDeadline } from '../../src/sync/push/deadline.ts';
 import { pushIssues } from '../../src/sync/push/push-issues.ts';
 import { isChangedAfterPush } from '../../src/warehouse/outbox/entry.ts';
+import { createPrivacy } from '../../src/warehouse/privacy/privacy.ts';
+import { enforcePrivacy } from '../../src/warehouse/privacy/rewrite.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
 import { CPFS, plan, plans } from '../support/push-samples.ts';
 import { makeSqliteErp } from '../support/sqlite-erp.ts';
@@ -47,6 +50,41 @@ describe('push-route-plans', () => {
     );
     expect(JSON.stringify(resultOf(place, 'done', 'a.json'))).toContain(`"remote_id":${rows[0]?.remote_id}`);
     expect(await place.run(JOB)).toMatchObject({ status: 'ok', sent: 0, requests: 0 });
+  });
+
+  it('keeps the stops as the ERP offered them last, by the privacy policies, to compare them with the service', async () => {
+    const place = await makePushPlace();
+    const policies: Record<string, Policy> = { 'route_point.address': 'drop' };
+    place.dependencies.privacy = createPrivacy(policies, 'test');
+    const contents = async () => {
+      const rows: { external_code: string; stops: string }[] = await place.engine.read((sql) => sql('push_content'));
+      return Object.fromEntries(rows.map((row) => [row.external_code, JSON.parse(row.stops)]));
+    };
+    place.drop('route_plans', 'a.json', [plan('P1'), plan('BAD', LONGER), plan('P2')]);
+    await place.run(JOB);
+    expect((await place.outbox()).map(({ state, payload }) => ({ state, payload }))).toEqual(
+      Array(3).fill({ state: 'confirmed', payload: null }),
+    );
+    const { P1, ...others } = await contents();
+    expect(Object.keys(others)).toEqual(['BAD', 'P2']);
+    const none = { latitude: null, longitude: null, address: null, time_scheduled: null };
+    const [depot, customer] = (plan('P1') as { route_points: object[] }).route_points;
+    expect(P1).toEqual([
+      { ...none, ...depot },
+      { ...none, ...customer, address: undefined },
+    ]);
+    const moved = [{ name: 'Customer', type: 'Entrega', latitude: -23.6, longitude: -46.7 }];
+    place.drop('route_plans', 'b.json', [plan('P1', { route_points: moved }), plan('BAD', { date_time_end: 'soon' })]);
+    await place.run(JOB);
+    expect(place.sandbox.ledger().plans).toEqual({ BAD: 1, P1: 1, P2: 1 });
+    expect(await contents()).toMatchObject({ P1: moved, BAD: others.BAD, P2: others.P2 });
+    const stricter = createPrivacy({ ...policies, 'route_point.name': 'hash' }, 'test');
+    await enforcePrivacy(place.engine, stricter, place.dependencies);
+    expect(await contents()).toEqual({});
+    // A process that still has the policies before stores nothing, and sends the plan.
+    place.drop('route_plans', 'c.json', plan('P3'));
+    expect(await place.run(JOB)).toMatchObject({ confirmed: 1 });
+    expect(await contents()).toEqual({});
   });
 
   it('keeps as many requests in flight as allowed, and no more', async () => {
@@ -273,7 +311,7 @@ describe('push-route-plans', () => {
     }
   });
 
-  it('keeps a plan that is not at the service as a whole in the health until its period is over', async () => {
+  it('keeps a plan that is not at the service as a whole in the health until its period is over, if it has one', async () => {
     const place = await makePushPlace();
     const later = { date_time_start: '2025-03-14T08:00:00-03:00', date_time_end: '2025-03-14T18:00:00-03:00' };
     const route_points = Array.from({ length: 70 }, (_, i) => ({
@@ -293,14 +331,14 @@ describe('push-route-plans', () => {
       (await pushIssues(place.engine, place.clock.now())).map(({ reason, entries }) => `${entries} ${reason}`);
     expect(await issues()).toEqual(['4 rejected', '1 accepted_in_part']);
     await place.clock.advance(25 * 60 * MINUTE_MS);
-    expect(await issues()).toEqual(['3 rejected', '1 accepted_in_part']);
+    expect(await issues()).toEqual(['4 rejected', '1 accepted_in_part']);
     place.drop('route_plans', 'b.json', plan('MENDED', later));
     expect(await place.run(JOB)).toMatchObject({ sent: 1, confirmed: 1 });
-    expect(await issues()).toEqual(['2 rejected', '1 accepted_in_part']);
+    expect(await issues()).toEqual(['3 rejected', '1 accepted_in_part']);
     await place.clock.advance(12 * 60 * MINUTE_MS);
-    expect(await issues()).toEqual(['1 rejected', '1 accepted_in_part']);
+    expect(await issues()).toEqual(['2 rejected', '1 accepted_in_part']);
     await place.clock.advance(24 * 60 * MINUTE_MS);
-    expect(await issues()).toEqual([]);
+    expect(await issues()).toEqual(['1 rejected']);
   });
 
   it('accepts a plan again that changed after it was rejected, and leaves an equal one alone', async () => {

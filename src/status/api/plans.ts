@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { Config } from '../../config/schema.ts';
-import { isJsonObject, type JsonObject } from '../../core/glossary.ts';
+import { isJsonObject } from '../../core/glossary.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { knownDay } from '../../core/time/known-day.ts';
 import type { FeedKind } from '../../erp/feed-kinds.ts';
@@ -16,6 +16,7 @@ import type { UnreadFact } from '../../sync/push/push-issues.ts';
 import { actionsOn } from '../../warehouse/control/audit.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { attemptsOf } from '../../warehouse/outbox/attempts.ts';
+import { contentOf } from '../../warehouse/outbox/content.ts';
 import { type OutboxEntry, reasonsOf, SHOWN_STATES, shownEntry } from '../../warehouse/outbox/entry.ts';
 import {
   countEntries,
@@ -27,7 +28,6 @@ import {
 } from '../../warehouse/outbox/lists.ts';
 import { planPoints } from '../../warehouse/queries/delivery-day.ts';
 import { routePlan } from '../../warehouse/tables/route-plan.ts';
-import { routePoint } from '../../warehouse/tables/route-point.ts';
 import { attentionReason } from '../health/attention-reason.ts';
 import { deadlineStatus } from '../health/deadline.ts';
 import { ApiError } from '../server/api-error.ts';
@@ -93,7 +93,7 @@ export function plans(dependencies: PlansApiDependencies): Hono {
       /** Every action of a person on the entry through the page, also those that failed. */
       actions: await actionsOn(engine, subjectOf(entry)),
       ...(entry.kind === 'route_plans' && {
-        content: contentOf(entry, dependencies),
+        content: await engine.read((sql) => contentOf(sql, entry)),
         remote: await remoteOf(entry, engine),
       }),
     });
@@ -110,21 +110,6 @@ export async function namedEntry(engine: Engine, { kind, code, use }: { kind: st
 
 export const subjectOf = ({ kind, external_code, code_use }: OutboxEntry): string =>
   `${kind}/${external_code}${code_use === 1 ? '' : ` (use ${code_use})`}`;
-
-/** The fields of a stop that are shown; the others may hold anything. */
-const STOP_FIELDS = ['name', 'type', 'order', 'address', 'latitude', 'longitude', 'external_code', 'time_scheduled'];
-
-/** The stops to send, as the warehouse may store them; null once the content is no longer kept. */
-function contentOf(entry: OutboxEntry, { privacy }: PlansApiDependencies) {
-  const points = payloadOf(entry)?.data?.route_points;
-  if (!Array.isArray(points)) return null;
-  const filter = privacy.filter(routePoint);
-  const stops = points.filter(isJsonObject).map((point) => {
-    const stored = filter.record(point) as JsonObject;
-    return Object.fromEntries(STOP_FIELDS.map((field) => [field, stored[field] ?? null]));
-  });
-  return { stops };
-}
 
 /** The plan as the warehouse holds it, and since when the service no longer returns it; null if it was not read yet. */
 async function remoteOf({ remote_id }: OutboxEntry, engine: Engine) {

@@ -9,12 +9,15 @@ import { startInstant } from '../../erp/items/item.ts';
 import { isUsualYear, localDay } from '../../erp/items/moments.ts';
 import { validateItem } from '../../erp/items/schemas.ts';
 import { type ErpBatch, type ErpItem, type ReadError, validItems } from '../../erp/source.ts';
+import { type OfferedContent, storeContents } from '../../warehouse/outbox/content.ts';
 import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { entriesByCode, type Period } from '../../warehouse/outbox/queries.ts';
 import { storeEntries } from '../../warehouse/outbox/transitions.ts';
+import { hasOtherPolicies } from '../../warehouse/privacy/rewrite.ts';
+import { routePoint } from '../../warehouse/tables/route-point.ts';
 import { codesOf } from './codes.ts';
 import { markTaken, takenFiles } from './file-results.ts';
-import { type Payload, type PushRun, type RepeatedNotification, repeatedNotification } from './kind.ts';
+import { type Payload, type PushRun, payloadOf, type RepeatedNotification, repeatedNotification } from './kind.ts';
 import { type Offer, type OfferRules, offeredStill, takeOffer } from './offer.ts';
 import { noteUnread } from './push-issues.ts';
 import { createSpool } from './spool.ts';
@@ -79,11 +82,13 @@ async function takeBatch(push: PushRun, { batch, offers, uncoded }: OfferedBatch
   const codes = offers.map(({ external_code }) => external_code);
   const unread = uncoded[0]?.reason;
   const rules = rulesOf(push);
-  const { redact } = push.context.dependencies.redactor;
+  const { privacy, redactor } = push.context.dependencies;
+  const { redact } = redactor;
   const taken = await push.engine.write(async (tx) => {
     const known = await entriesByCode(tx.sql, push.kind.feed, codes);
     const counts = { ...zeroCounts(), rejected: uncoded.length };
     const changed = new Map<string, OutboxEntry>();
+    const contents = new Map<string, OfferedContent>();
     const again: RepeatedNotification[] = [];
     for (const offer of offers) {
       const uses = known.get(offer.external_code) ?? [];
@@ -98,10 +103,14 @@ async function takeBatch(push: PushRun, { batch, offers, uncoded }: OfferedBatch
       // One code in two spellings changes the same entry twice. Store it once, over the revision that was read.
       const revision = changed.get(nameOf(then))?.revision ?? then.revision;
       changed.set(nameOf(then), { ...then, revision });
+      if (offer.reasons.length === 0) contents.set(nameOf(then), { entry: then, data: payloadOf(offer)?.data });
       known.set(offer.external_code, place === -1 ? [...uses, then] : uses.with(place, then));
     }
     const stored = await storeEntries(tx, [...changed.values()]);
     if (stored.size < changed.size) throw changedMeanwhile();
+    // Only for the page, so a process that still runs with earlier policies sends the plans all the same.
+    const { record: asStored } = privacy.filter(routePoint);
+    if (!(await hasOtherPolicies(tx, privacy))) await storeContents(tx, [...contents.values()], asStored);
     if (batch.last) await noteUnread(tx, push, batch, unread && redact(unread));
     if (batch.file !== undefined) await markTaken(tx, push, { name: batch.name, ...batch.file, readAt: push.now() });
     return { counts, again };

@@ -1,6 +1,7 @@
 // Builds a push job from its declaration: the kind of item, and the options beside the common ones.
 import { z } from 'zod';
 import { pushAttempt } from '../../warehouse/outbox/attempts.ts';
+import { pushContent } from '../../warehouse/outbox/content.ts';
 import { pushOutbox } from '../../warehouse/outbox/entry.ts';
 import type { Job } from '../job.ts';
 import type { PushKind } from './kind.ts';
@@ -20,7 +21,7 @@ export function pushJob({ kind, options = {}, ...declaration }: PushDeclaration)
     cost: () => ({ calls: 0 }),
     ...declaration,
     options: z.object({ ...commonOptions, ...options }),
-    tables: [pushOutbox, pushAttempt],
+    tables: [pushOutbox, pushAttempt, pushContent],
     execute: (context) => executePush(kind, context),
     preview: (context) => previewPush(kind, context),
   };

@@ -284,7 +284,7 @@ export async function deleteAged(sql: Knex, kind: string, finalBefore: string): 
     );
   for (const page of chunks(aged, PAGE)) {
     const keys = page.map(({ external_code, code_use }) => [external_code, code_use]);
-    for (const table of ['push_attempt', 'push_outbox'])
+    for (const table of ['push_attempt', 'push_content', 'push_outbox'])
       await sql(table).where({ kind }).whereIn(['external_code', 'code_use'], keys).delete();
     if (kind === 'route_plans') await sql('push_return').whereIn(['plan_external_code', 'code_use'], keys).delete();
   }

@@ -29,6 +29,7 @@ const FEEDS: Readonly<Record<string, string>> = {
 /** How long control tables keep personal data, as their own options say. */
 const KEPT: Readonly<Record<string, string>> = {
   'push_outbox.payload': 'until the item is confirmed or cancelled; keep_refused of its job after a rejection',
+  'push_content.stops': 'as long as the entry: keep_confirmed of its job',
   'push_outbox.erp_code': 'while the ERP may have to be notified',
 };
 

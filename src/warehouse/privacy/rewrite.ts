@@ -12,6 +12,7 @@ import type { Engine, Row, Scalar, Transaction } from '../engine.ts';
 import { ALL_DAYS, hasDayFigures, writeEventDays } from '../load/event-days.ts';
 import { baseTables } from '../schema/catalog.ts';
 import { recordColumns, type Table } from '../schema/table.ts';
+import { routePoint } from '../tables/route-point.ts';
 import { isDocument, type Privacy, type PrivacyFilter, personalColumns } from './privacy.ts';
 
 type Policies = Privacy['policies'];
@@ -39,13 +40,17 @@ const changedPolicies = (before: Policies, now: Policies): string[] =>
   Object.keys({ ...before, ...now }).filter((column) => (now[column] ?? 'keep') !== (before[column] ?? 'keep'));
 
 /** Part of each load: a process that still runs with earlier policies must store nothing after the rewrite. */
-export async function rejectOtherPolicies({ sql }: Transaction, { policies }: Privacy): Promise<void> {
-  const fact = await factIn<PrivacyFacts>(sql, FACT);
-  if (fact === undefined || changedPolicies(fact.next ?? fact.policies, policies).length === 0) return;
+export async function rejectOtherPolicies(tx: Transaction, privacy: Privacy): Promise<void> {
+  if (!(await hasOtherPolicies(tx, privacy))) return;
   throw new Fatal('Another process stores personal values by other privacy policies than this one', {
     code: 'privacy_policies_differ',
     hint: 'Restart this daemon, so that it uses the policies of the configuration; all daemons need the same.',
   });
+}
+
+export async function hasOtherPolicies({ sql }: Transaction, { policies }: Privacy): Promise<boolean> {
+  const fact = await factIn<PrivacyFacts>(sql, FACT);
+  return fact !== undefined && changedPolicies(fact.next ?? fact.policies, policies).length > 0;
 }
 
 export async function enforcePrivacy(
@@ -94,6 +99,8 @@ async function rewriteTables(
     rows += rewritten;
     rows += await rewriteQuarantine(engine, table, filter);
     if (isOwner) rows += await rewriteRevisions(engine, table, privacy);
+    // Its values are in the form of the policy before. The ERP's next offer stores them in the new one.
+    if (table === routePoint) rows += await engine.write(({ sql }) => sql('push_content').delete());
   }
   return rows;
 }
