@@ -1,6 +1,7 @@
 // What a person does on the page, in a real Chromium over a working day on the sandbox.
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { zeroCounts } from '../../src/core/glossary.ts';
+import { pauseJob, resumeJob } from '../../src/warehouse/control/job-controls.ts';
 import type { OutboxEntry } from '../../src/warehouse/outbox/entry.ts';
 import { type Browser, chromiumPath, launchBrowser, type OpenPage, violations } from '../support/browser.ts';
 import { entryIn } from '../support/outbox-samples.ts';
@@ -108,6 +109,20 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.getByRole('button', { name: 'Lock page' }).click();
     await page.getByText('locked', { exact: true }).waitFor();
     expect(await page.locator('body').innerText()).not.toContain('pull-vehicles');
+  });
+
+  it('shows the result of an action beside the buttons of the table until it is closed', async () => {
+    const page = await open('overview');
+    const button = page.getByRole('button', { name: 'Pause: pull-drivers' });
+    await button.click();
+    const note = page.locator('.note', { hasText: 'pull-drivers: pause: as ordered' });
+    await note.waitFor();
+    const { x = 0, width = 0 } = (await note.boundingBox()) ?? {};
+    expect(x + width).toBeLessThan((await page.locator('td.actions').first().boundingBox())?.x ?? 0);
+    expect(await violations(page)).toEqual([]);
+    await note.getByRole('button', { name: 'Close the message' }).click();
+    await note.waitFor({ state: 'hidden' });
+    expect(place.actions.at(-1)).toBe('pause pull-drivers');
   });
 
   it('keeps the focus on the button that started an action', async () => {
@@ -269,6 +284,37 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     expect(await page.locator('link[rel=icon]').getAttribute('href')).toBe('/page/favicon-bad.svg');
     await place.rig.engine.write(({ sql }) => sql('sync_run').where({ run_id: 'bad-one' }).delete());
   });
+
+  it.each(['pull-vehicles', 'push-route-plans'])(
+    'leaves the pointer on the buttons of %s when it is paused and resumed',
+    async (job) => {
+      const page = await open('overview');
+      const { engine, clock } = place.rig;
+      const at = () => new Date(clock.now()).toISOString();
+      onTestFinished(() => resumeJob(engine, job, at()));
+      const pause = page.getByRole('button', { name: `Pause: ${job}` });
+      const resume = page.getByRole('button', { name: `Resume: ${job}` });
+      await pause.hover();
+      const { x = 0, y = 0, width = 0, height = 0 } = (await pause.boundingBox()) ?? {};
+      const underPointer = () =>
+        page.evaluate(`document.elementFromPoint(${x + width / 2}, ${y + height / 2}).getAttribute('aria-label')`);
+      const heights = () =>
+        page
+          .getByRole('table')
+          .first()
+          .getByRole('row')
+          .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
+      const before = await heights();
+      await pauseJob(engine, job, at());
+      await untilShown(() => resume.count());
+      expect.soft(await heights()).toEqual(before);
+      expect.soft(await underPointer()).toBe(`Resume: ${job}`);
+      await resumeJob(engine, job, at());
+      await untilShown(() => pause.count());
+      expect.soft(await heights()).toEqual(before);
+      expect.soft(await underPointer()).toBe(`Pause: ${job}`);
+    },
+  );
 
   /** Runs of a job, each so many minutes ago; removed after the test. */
   async function addRuns(job: string, ...runs: [minutesAgo: number, status: string, change?: object][]) {

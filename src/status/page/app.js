@@ -313,9 +313,9 @@ function Announcer({ health, link }) {
 
 function Note({ note: { tone, words, result, error, undo }, act, onDone }) {
   return html`<div class="note ${tone}">
-    ${words}
-    ${result && html`<${Subject}>${result.subject}<//>: <${Said}>${result.words}<//>`}
-    ${error && html`<${Failure} error=${error} />`}
+    <div class="note-words">${words}
+      ${result && html`<${Subject}>${result.subject}<//>: <${Said}>${result.words}<//>`}
+      ${error && html`<${Failure} error=${error} />`}</div>
     ${
       undo === undefined
         ? null
@@ -323,7 +323,8 @@ function Note({ note: { tone, words, result, error, undo }, act, onDone }) {
             onDone();
             act(undo.path, undo.body).catch(() => undefined);
           }}>${t('note.undo')}</button>`
-    }</div>`;
+    }
+    <button type="button" class="quiet" aria-label=${t('note.close')} onClick=${onDone}>×</button></div>`;
 }
 
 const THEME = 'roadbook-theme';

@@ -1,8 +1,9 @@
 // @ts-check
 // Tables that work on a phone: there rows become cards, and each cell shows the name of its column. Roles are explicit,
 // because a changed CSS display removes the implicit ones. While the pointer or the focus is in a table its rows keep
-// their order, so that nobody presses a button of the wrong row.
-import { useRef, useState } from 'preact/hooks';
+// their order, under the pointer their sizes and their place on the screen too, so that nobody presses a button of the
+// wrong row.
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { href, readAddress } from '../address.js';
 import { html } from '../html.js';
 import { t } from '../texts.js';
@@ -16,19 +17,51 @@ function inOrder(rows, before) {
   return rows.toSorted((a, b) => (place.get(a.key) ?? before.length) - (place.get(b.key) ?? before.length));
 }
 
+/** Columns as wide and rows at least as high as they are now, or as their content needs again. */
+function keepSizes(/** @type {HTMLTableElement} */ table, /** @type {boolean} */ isKept) {
+  const sizes = (/** @type {Iterable<HTMLElement>} */ elements) =>
+    Array.from(elements, (element) => ({ element, ...element.getBoundingClientRect().toJSON() }));
+  const [columns, rows] = [sizes(table.tHead?.rows[0]?.cells ?? []), sizes(table.rows)];
+  table.style.tableLayout = isKept ? 'fixed' : '';
+  for (const { element, width } of columns) element.style.width = isKept ? `${width}px` : '';
+  for (const { element, height } of rows) element.style.height = isKept ? `${height}px` : '';
+}
+
+const topInPage = (/** @type {Element} */ element) => element.getBoundingClientRect().top + scrollY;
+
+/** Scrolls by as much as an update moves the row under the pointer. */
+function usePinnedRow(/** @type {boolean} */ isPointed) {
+  const pinned = useRef({ row: /** @type {Element | null} */ (null), top: 0 });
+  useLayoutEffect(() => {
+    const { row, top } = pinned.current;
+    if (!isPointed || !row?.isConnected) return;
+    pinned.current.top = topInPage(row);
+    scrollBy(0, pinned.current.top - top);
+  });
+  return (/** @type {any} */ { target }) => {
+    const row = target.closest('tr');
+    if (row !== null) pinned.current = { row, top: topInPage(row) };
+  };
+}
+
 /**
  * @param {{caption: string, columns: {name: string, class?: string, unseen?: boolean}[], rows: Row[], empty: string}} props
  */
 export function Table({ caption, columns, rows, empty }) {
   const [isHeld, setHeld] = useState({ pointer: false, focus: false });
   const shown = useRef(/** @type {string[]} */ ([]));
+  const pin = usePinnedRow(isHeld.pointer);
   if (rows.length === 0) return html`<${Empty}>${empty}<//>`;
   const ordered = isHeld.pointer || isHeld.focus ? inOrder(rows, shown.current) : rows;
   shown.current = ordered.map(({ key }) => key);
-  const hold = (/** @type {object} */ change) => () => setHeld((held) => ({ ...held, ...change }));
+  const hold = (/** @type {object} */ change) => setHeld((held) => ({ ...held, ...change }));
+  const point = (/** @type {boolean} */ pointer) => (/** @type {any} */ event) => {
+    keepSizes(event.currentTarget, pointer);
+    hold({ pointer });
+  };
   return html`<div class="table-frame">
-    <table role="table" onPointerEnter=${hold({ pointer: true })} onPointerLeave=${hold({ pointer: false })}
-      onFocusIn=${hold({ focus: true })} onFocusOut=${hold({ focus: false })}>
+    <table role="table" onPointerEnter=${point(true)} onPointerLeave=${point(false)} onPointerOver=${pin}
+      onFocusIn=${() => hold({ focus: true })} onFocusOut=${() => hold({ focus: false })}>
       <caption class="unseen">${caption}</caption>
       <thead role="rowgroup"><tr role="row">
         ${columns.map(

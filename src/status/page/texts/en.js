@@ -40,6 +40,7 @@ export const en = {
   'dialog.back': 'Back',
   'hint.list': 'Open the list',
   'note.undo': 'Undo',
+  'note.close': 'Close the message',
   'error.no_answer': 'The server does not answer. Is the daemon running? The page retries by itself.',
   'error.token_missing': 'This request needs the token.',
   'error.token_wrong': 'The token is wrong.',

@@ -41,6 +41,7 @@ export const pt = {
   'dialog.back': 'Voltar',
   'hint.list': 'Abrir a lista',
   'note.undo': 'Desfazer',
+  'note.close': 'Fechar a mensagem',
   'error.no_answer': 'O servidor não responde. O serviço local está em execução? A página tenta de novo sozinha.',
   'error.token_missing': 'Esta solicitação exige o token.',
   'error.token_wrong': 'O token está errado.',
