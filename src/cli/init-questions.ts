@@ -68,7 +68,8 @@ export const PARTS = {
     },
     {
       name: 'connection',
-      message: "Address of the ERP's database: mysql://, postgres://, mssql:// or oracledb:// and user:password@host/database; of SQLite, its file",
+      message:
+        "Address of the ERP's database: mysql://, postgres://, mssql:// or oracledb:// and user:password@host/database; of SQLite, its file",
       variable: 'ERP_DATABASE_URL',
       isHidden: true,
       isNeeded: true,

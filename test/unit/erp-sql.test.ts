@@ -243,7 +243,9 @@ it.each([
   ['oracledb', 'erp-db.example.com:1521/ERP'],
 ])('an address that cannot be read is reported with the form that it needs: %s %s', (client, connection) => {
   const failure = { code: 'erp_address_unreadable', message: expect.not.stringContaining('s3nh') };
-  const hint = expect.stringMatching(new RegExp(`^Its form is ${FORMS[client]}://user:password@host:.*@ as %40, / as %2F`));
+  const hint = expect.stringMatching(
+    new RegExp(`^Its form is ${FORMS[client]}://user:password@host:.*@ as %40, / as %2F`),
+  );
   expect(() => openDatabase({ client, connection }, 'UTC')).toThrow(expect.objectContaining({ ...failure, hint }));
 });
 
