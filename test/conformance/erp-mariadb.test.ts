@@ -18,7 +18,8 @@ const MAPPING = {
   'point.name': 'name',
 };
 const TRIP = "number, '2026-05-18 08:00' as starts, '2026-05-18 18:00' as ends, 'A' as name";
-const ACKNOWLEDGE = 'update orders set state = :state, remote_id = :remote_id where number = :external_code';
+const ACKNOWLEDGE =
+  'update orders set state = :state, remote_id = :remote_id -- no :message?\nwhere number = :external_code';
 
 const outcome = (externalCode: string, state: ItemOutcome['state'] = 'confirmed'): ItemOutcome => ({
   externalCode,

@@ -8,7 +8,7 @@ import { sqlFailure } from '../../src/erp/sql/failure.ts';
 import { mssql, mssqlCell } from '../../src/erp/sql/mssql.ts';
 import { sessionZone, timestampCell } from '../../src/erp/sql/mysql.ts';
 import { numberCell, wallClock } from '../../src/erp/sql/oracle.ts';
-import { countsRows, rowsIssue, separateCasts, unknownBindings } from '../../src/erp/sql/statements.ts';
+import { bindable, countsRows, rowsIssue, unknownBindings } from '../../src/erp/sql/statements.ts';
 import { rejection } from './config-declarations.ts';
 
 describe('a statement of a feed', () => {
@@ -93,10 +93,24 @@ describe('a statement of a feed', () => {
     ['pg', 'update o set s = $1 where n = $2 and m = $3'],
   ])('gets its values in the form of %s', (client, expected) => {
     const bindings = { state: 'confirmed', external_code: 'P1' };
-    const statement = separateCasts('update o set s = :state where n = :external_code and m = :state', bindings);
+    const statement = bindable('update o set s = :state where n = :external_code and m = :state', bindings);
     const { sql, bindings: values } = knex({ client }).raw(statement, bindings).toSQL().toNative();
     expect([sql, values]).toEqual([expected.replace('m = @p0', 'm = @p2'), ['confirmed', 'P1', 'confirmed']]);
   });
+});
+
+it.each([
+  'update o -- :state?\nset s = :state where n = :external_code',
+  '/* which :state? a::state */ update o set s = :state where n = :external_code /*',
+  "update o set s = :state, t = '-- ' where n = :external_code",
+])('a comment of a statement gets no value: %s', (statement) => {
+  const bindings = { state: 'confirmed', external_code: 'P1' };
+  const { sql, bindings: values } = knex({ client: 'pg' })
+    .raw(bindable(statement, bindings), bindings)
+    .toSQL()
+    .toNative();
+  expect(values).toEqual(['confirmed', 'P1']);
+  expect(sql).toBe(statement.replace('s = :state', 's = $1').replace('n = :external_code', 'n = $2'));
 });
 
 it('a wrong path of a mapping and a wrong value of a statement are found by the check of the configuration', () => {

@@ -9,7 +9,7 @@ import { mysql } from './mysql.ts';
 import { oracle } from './oracle.ts';
 import { postgres } from './postgres.ts';
 import { sqlite } from './sqlite.ts';
-import { type Bindings, separateCasts } from './statements.ts';
+import { type Bindings, bindable } from './statements.ts';
 
 /** By the name of the knex client. */
 const CLIENTS: Readonly<Record<string, SqlClient>> = {
@@ -195,7 +195,7 @@ async function openSession(
     },
     run(statement, bindings) {
       const { sql, bindings: values } = database
-        .raw(separateCasts(statement, bindings), bindings as never)
+        .raw(bindable(statement, bindings), bindings as never)
         .toSQL()
         .toNative();
       return guard.wait(client.run(connection, { sql, bindings: values }, knexClient), limits.statementMs);

@@ -17,8 +17,8 @@ export const BINDINGS = {
   ],
 } as const satisfies Record<string, readonly string[]>;
 
-/** Texts, quoted names and comments, in which a colon names no value. */
-const QUOTED = /'[^']*'?|"[^"]*"?|`[^`]*`?|--[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?/g;
+/** Texts, quoted names and comments, in which a colon names no value. Comments are captured. */
+const QUOTED = /'[^']*'?|"[^"]*"?|`[^`]*`?|(--[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?)/g;
 /** Not the type of a cast (`::text`), an assignment (`:=`), a slice (`[1:n]`) or an escaped colon. */
 const NAMED = /(?<![:\w\\\]]):([a-z_]\w*)/gi;
 
@@ -50,9 +50,16 @@ export function rowsIssue(setting: keyof typeof BINDINGS, statement: string): st
 
 const LEADING_COMMENTS = /^(?:\s|--[^\n]*|#[^\n]*|\/\*(?:[^*]|\*(?!\/))*\*\/)+/;
 
-/** In `:state::state` the second name is a type. Knex would bind a value there, so a space is inserted. */
-export const separateCasts = (statement: string, bindings: Bindings): string =>
-  statement.replace(new RegExp(`::(?=(?:${Object.keys(bindings).join('|')})\\b)`, 'g'), ':: ');
+/**
+ * The statement for knex, which binds every name and question mark. Those in comments are escaped, not removed: a comment may
+ * be a hint. In `:state::state` the second name is a type, so a space is inserted.
+ */
+export function bindable(statement: string, bindings: Bindings): string {
+  const cast = new RegExp(`::(?=(?:${Object.keys(bindings).join('|')})\\b)`, 'g');
+  return statement
+    .replace(QUOTED, (text, comment?: string) => comment?.replace(/(?<!\\)(?::(?=\w)|\?)/g, '\\$&') ?? text)
+    .replace(cast, ':: ');
+}
 
 /** Statements of which databases count the changed rows; a call of a procedure or a block has no such number. */
 export const countsRows = (statement: string): boolean =>
