@@ -32,6 +32,8 @@ describe('a statement of a feed', () => {
     ['acknowledge', 'update o set s = :state,\n  n = :external_code'],
     ['acknowledge', '# all\n/* of them */ update o set n = :external_code'],
     ['return', '-- all\nDELETE from o /* :plan_external_code */'],
+    ['acknowledge', 'update o left join p on p.id = o.id and p.n = :external_code set o.s = :state'],
+    ['return', 'update o LEFT OUTER  JOIN p on p.n = :point_external_code set o.s = :status'],
   ])('that updates or deletes must have a condition: %s %s', (setting, statement) => {
     expect(rowsIssue(setting as 'return', statement)).toMatch(/has no `where`/);
   });
@@ -65,6 +67,8 @@ describe('a statement of a feed', () => {
     ],
     ['acknowledge', 'with p as (select 1 as a) update o set a = p.a from p where n = :external_code'],
     ['acknowledge', 'update o join p on p.id = o.id and p.n = :external_code set o.s = :state'],
+    ['acknowledge', 'update o left join p on p.id = o.id set o.s = :state where o.n = :external_code'],
+    ['acknowledge', 'update o join p on p.n = :external_code left join q on q.id = p.id set o.s = :state'],
     ['return', 'delete from open_stops where n = :point_external_code'],
     ['return', 'update o set s = :status where n = :plan_external_code'],
   ])('may reach its item in any form: %s %s', (setting, statement) => {

@@ -39,14 +39,18 @@ export const IDENTIFYING = {
 
 /**
  * Why the statement would change rows of other items, or does not say which item is meant. Looks at its words only: a `where`, a
- * join or the value anywhere is enough, so that no valid statement is rejected.
+ * join that leaves rows out or the value anywhere is enough, so that no valid statement is rejected.
  */
 export function rowsIssue(setting: keyof typeof BINDINGS, statement: string): string | undefined {
-  if (/^(?:update|delete)\b/i.test(statement.replace(LEADING_COMMENTS, '')) && !/\bwhere\b|join\b/i.test(statement))
+  const isLimited = /\bwhere\b|join\b/i.test(statement.replace(KEEPING_JOINS, ''));
+  if (/^(?:update|delete)\b/i.test(statement.replace(LEADING_COMMENTS, '')) && !isLimited)
     return 'has no `where`, so each outcome would change every row of the table';
   if (IDENTIFYING[setting].some((name) => statement.includes(`:${name}`))) return undefined;
   return `does not use :${IDENTIFYING[setting].join(' or :')}, so it does not say which item is meant`;
 }
+
+/** Joins after which every row of the first table is left. */
+const KEEPING_JOINS = /\b(?:left(?:\s+outer)?|cross)\s+join\b/gi;
 
 const LEADING_COMMENTS = /^(?:\s|--[^\n]*|#[^\n]*|\/\*(?:[^*]|\*(?!\/))*\*\/)+/;
 
