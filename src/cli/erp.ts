@@ -49,7 +49,8 @@ export function define(erp: Command): void {
       }
       if (!json) say('Nothing was sent.');
       if (report.statements?.some(({ failure }) => failure !== undefined)) return EXIT.failed;
-      return feedExitCode(report);
+      if (show === undefined) return feedExitCode(report);
+      return report.issues.length === 0 ? EXIT.ok : EXIT.failed;
     }),
   });
   addCommand<TemplateOptions>(erp, {

@@ -1,8 +1,10 @@
 // roadbook erp check and template as an integrator meets them: no service, nothing sent, every error with its cell.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import knex from 'knex';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { FEED_KINDS } from '../../src/erp/feed-kinds.ts';
+import { hasMariadb, sharedMariadb } from '../support/mariadb.ts';
 import { makeWorkplace, openDatabase, type Workplace } from '../support/workplace.ts';
 
 let place: Workplace;
@@ -78,7 +80,7 @@ describe('erp check', () => {
     expect((await check('b.json', '--show', 'V4')).item.data).toMatchObject({ customer_id: '[redacted]' });
   });
 
-  it('shows why an item cannot be sent, also if it cannot be read', async () => {
+  it('shows one item, and ends by whether it can be sent, also if it cannot be read', async () => {
     const [far, unread] = [
       ['V2', '-123,55'],
       ['V3', 'x'],
@@ -88,12 +90,13 @@ describe('erp check', () => {
       await place.runHere(['erp', 'check', 'a.csv', '--show', 'V2']),
       await place.runHere(['erp', 'check', 'a.csv', '--show', 'V3']),
     ];
-    expect(JSON.parse(second.stdout)).toMatchObject({ data: { external_code: 'V2' } });
+    expect(await place.runHere(['erp', 'check', 'a.csv', '--show', 'V1'])).toMatchObject({ code: 0 });
+    expect([second.code, JSON.parse(second.stdout)]).toMatchObject([1, { data: { external_code: 'V2' } }]);
     expect(second.stderr).toMatch(
       /V2 cannot be sent:(?:.|\n)* LAT +-123\.55 +route_points\[0\]\.latitude: outside -90\.\.90/,
     );
     expect(third).toMatchObject({
-      code: 5,
+      code: 1,
       stdout: '',
       stderr: expect.stringMatching(/V3(?:.|\n)* LAT +x .*is not a number/),
     });
@@ -166,6 +169,24 @@ describe('erp check', () => {
     const { code, stderr } = await place.runHere(['erp', 'check', ...args]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
   });
+});
+
+it.skipIf(!hasMariadb)('a run whose ERP ends the connection in a query exits as one that may be repeated', async () => {
+  const connection = await (await sharedMariadb()).newDatabase();
+  writeFileSync(
+    join(place.dir, 'config', 'roadbook.yaml'),
+    `erp: { route_plans: { source: sql, client: mysql2, connection: "${connection}", query: "select sleep(60) as state" } }\n`,
+  );
+  const erp = knex({ client: 'mysql2', connection });
+  onTestFinished(() => erp.destroy());
+  const ended = place.runHere(['run', 'push-route-plans', '--json']);
+  const found = "select id from information_schema.processlist where info like 'select sleep%' and db = database()";
+  const running = async (): Promise<{ id: number }[]> => (await erp.raw(found))[0];
+  let statements = await running();
+  while (statements.length === 0) statements = await running();
+  await erp.raw(`kill ${statements[0]?.id}`);
+  const { code, stdout } = await ended;
+  expect([code, JSON.parse(stdout)]).toMatchObject([75, { status: 'failed', error: { code: 'erp_unreachable' } }]);
 });
 
 describe('erp template', () => {

@@ -17,6 +17,8 @@ const BY_ERROR_CODE: Readonly<Record<string, number>> = {
   warehouse_conflict: EXIT.temporary,
   warehouse_unreachable: EXIT.temporary,
   queue_failed: EXIT.temporary,
+  erp_unreachable: EXIT.temporary,
+  erp_unavailable: EXIT.temporary,
 };
 
 export const exitCodeOf = (errorCode: string): number => BY_ERROR_CODE[errorCode] ?? EXIT.failed;
