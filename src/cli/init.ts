@@ -7,7 +7,7 @@ import { type App, openApp } from '../app/app.ts';
 import { readDotenv, withVariables } from '../config/dotenv.ts';
 import { makeFolder, replaceFile } from '../core/atomic-file.ts';
 import { asRoadbookError, Fatal } from '../core/errors.ts';
-import type { CheckedColumn, CheckReport } from '../erp/check.ts';
+import type { CheckReport } from '../erp/check.ts';
 import { ifExists } from '../erp/files/gone.ts';
 import type { Mapping } from '../erp/rows/mapping.ts';
 import { type CommonOptions, defineCommand, print, say, usageError } from './command.ts';
@@ -15,8 +15,17 @@ import { schemaText } from './config.ts';
 import { checkApp, showChecks } from './doctor.ts';
 import { checkFeed, feedExitCode, reportText } from './erp.ts';
 import {
+  askNeeded,
+  type Chosen,
+  completePairs,
+  isChosen,
+  mappingOf,
+  missingPaths,
+  proposedColumns,
+  STOP_CODE,
+} from './init/columns.ts';
+import {
   addQuestionOptions,
-  askColumns,
   askPart,
   askYes,
   DEFAULTS,
@@ -27,17 +36,12 @@ import {
   queryText,
   unwrittenOf,
   variablesOf,
-} from './init-questions.ts';
+} from './init/questions.ts';
 import { type Answers, configText, tablesText } from './output/config-text.ts';
 import { exitCodeOf } from './output/exit-codes.ts';
 import { VERSION } from './version.ts';
 
 type InitOptions = Partial<Answers> & CommonOptions & { map: string[]; yes: boolean; force: boolean };
-
-/** The columns of each path. */
-type Chosen = Map<string, readonly string[]>;
-/** What the feed was found to have, by name. */
-type Columns = ReadonlyMap<string, CheckedColumn>;
 
 interface Setup {
   answers: Answers;
@@ -218,25 +222,6 @@ async function tryPart(
   }
 }
 
-const NEEDED = ['plan.external_code', 'plan.date_time_start', 'plan.date_time_end', 'point.name', 'point.address'];
-
-/** Asked for where a statement returns the outcomes of stops. */
-const STOP_CODE = 'point.external_code';
-
-/** The other half of each path of a pair, whose halves are read together or not at all. */
-const OTHER_HALVES = {
-  'point.latitude': 'point.longitude',
-  'point.longitude': 'point.latitude',
-  'point.time_window.start': 'point.time_window.end',
-  'point.time_window.end': 'point.time_window.start',
-};
-
-const isChosen = (path: string, chosen: Chosen): boolean => (chosen.get(path) ?? []).length > 0;
-
-/** A stop has its place by an address or by coordinates, which are both chosen or neither by now. */
-const isGiven = (path: string, chosen: Chosen): boolean =>
-  isChosen(path, chosen) || (path === 'point.address' && isChosen('point.latitude', chosen));
-
 async function tryFeed(interview: Interview, options: InitOptions, setup: Setup, isAgain: boolean) {
   const { isAsking } = interview;
   setup.answers = await askPart(PARTS.formats, setup.answers, { ...interview, isAsking: false }, isAgain);
@@ -262,7 +247,7 @@ async function tryFeed(interview: Interview, options: InitOptions, setup: Setup,
   if (columns.size > 0) {
     await completePairs(chosen, columns, isAsking, isAgain);
     if (isAsking) await askNeeded(chosen, columns, source, isAgain);
-    setup.missing = NEEDED.filter((path) => !isGiven(path, chosen));
+    setup.missing = missingPaths(chosen);
   }
   setup.mapping = mappingOf(chosen, columns);
   if (found === undefined) return undefined;
@@ -275,56 +260,6 @@ async function tryFeed(interview: Interview, options: InitOptions, setup: Setup,
   }
   if (isAsking) say(setup.feed.text);
   return setup.feed.rejected > 0 ? 'Not all plans can be sent.' : undefined;
-}
-
-/** What the columns probably mean, what the options say, and what was answered before; the later ones win. */
-function proposedColumns(columns: Columns, map: readonly string[], before: Chosen): Chosen {
-  const chosen: Chosen = new Map();
-  for (const { column, paths, suggestion } of columns.values())
-    for (const meant of suggestion === null ? paths : [suggestion]) if (!chosen.has(meant)) chosen.set(meant, [column]);
-  for (const rule of map) {
-    const [path = '', names = ''] = /^([^=]*)=?(.*)$/s.exec(rule)?.slice(1) ?? [];
-    chosen.set(
-      path.trim(),
-      names.split(',').map((name) => name.trim()),
-    );
-  }
-  for (const [path, names] of before) if (names.every((name) => columns.has(name))) chosen.set(path, names);
-  return chosen;
-}
-
-/** Asks for the other half of each pair; a half that stays alone is left out. */
-async function completePairs(chosen: Chosen, columns: Columns, isAsking: boolean, isAgain: boolean): Promise<void> {
-  for (const [half, path] of Object.entries(OTHER_HALVES)) {
-    if (!isChosen(half, chosen)) continue;
-    if (isAsking && (isAgain || !isChosen(path, chosen))) await askInto(chosen, columns, path, `, which ${half} needs`);
-    if (isChosen(path, chosen)) continue;
-    say(`No column is read as ${path}, so ${half} is left out.`);
-    chosen.delete(half);
-  }
-}
-
-async function askNeeded(chosen: Chosen, columns: Columns, source: string, isAgain: boolean): Promise<void> {
-  for (const path of NEEDED) if (isAgain || !isGiven(path, chosen)) await askInto(chosen, columns, path);
-  if (source === 'sql' && (isAgain || !isChosen(STOP_CODE, chosen)))
-    await askInto(chosen, columns, STOP_CODE, ', without which no outcome of a stop returns');
-}
-
-async function askInto(chosen: Chosen, columns: Columns, path: string, why = ''): Promise<void> {
-  chosen.set(path, await askColumns(`${path}${why}`, [...columns.keys()], chosen.get(path)));
-}
-
-/** Empty if the feed is read just so without a mapping, and no column is read as a path that was left out. */
-function mappingOf(chosen: Chosen, columns: Columns): Mapping {
-  const rules = [...chosen].filter(([path, names]) => names.length > 0 && names[0] !== path);
-  const isRead = ([path, names]: (typeof rules)[number]): boolean =>
-    names.length === 1 && columns.get(String(names[0]))?.paths.includes(path) === true;
-  const isWanted = ({ paths }: CheckedColumn): boolean =>
-    paths.length > 0 && paths.every((path) => isChosen(path, chosen));
-  if (rules.every(isRead) && [...columns.values()].every(isWanted)) return {};
-  return Object.fromEntries(
-    rules.map(([path, names]) => [path, names.length === 1 ? String(names[0]) : { columns: [...names] }]),
-  );
 }
 
 const draftOf = (file: string): string => `${file}.draft.yaml`;

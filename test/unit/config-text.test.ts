@@ -1,7 +1,7 @@
 // What `roadbook init` writes for databases that no test can start, and texts that YAML or .env could misread.
 import { parseEnv } from 'node:util';
 import { expect, it } from 'vitest';
-import { DEFAULTS } from '../../src/cli/init-questions.ts';
+import { DEFAULTS } from '../../src/cli/init/questions.ts';
 import { configText, tablesText } from '../../src/cli/output/config-text.ts';
 import { withVariables } from '../../src/config/dotenv.ts';
 import type { FeedSettings } from '../../src/erp/sources.ts';

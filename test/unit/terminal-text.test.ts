@@ -1,7 +1,7 @@
 // Printed text cannot control the terminal, and a long table is printed completely.
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { print, say } from '../../src/cli/command.ts';
-import { columnQuestion } from '../../src/cli/init-questions.ts';
+import { columnQuestion } from '../../src/cli/init/columns.ts';
 import { textTable } from '../../src/cli/output/text-table.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';

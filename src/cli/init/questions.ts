@@ -2,9 +2,8 @@
 // credentials go to `.env`. A variable that the environment has is not asked for, because it takes precedence over `.env`.
 import { existsSync, readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import { terminalText } from '../core/text/terminal-text.ts';
-import { say, usageError } from './command.ts';
-import type { Answers } from './output/config-text.ts';
+import { say, usageError } from '../command.ts';
+import type { Answers } from '../output/config-text.ts';
 
 interface Question {
   name: keyof Answers;
@@ -214,44 +213,12 @@ async function ask(question: Question, fallback: string, isKnown: boolean): Prom
 }
 
 /** Loaded on first use: only this command asks. Standard output is for data. */
-const prompts = () => import('@inquirer/prompts');
-const OUTPUT = { output: process.stderr };
+export const prompts = () => import('@inquirer/prompts');
+export const OUTPUT = { output: process.stderr };
 
 export async function askYes(message: string, fallback: boolean): Promise<boolean> {
   const { confirm } = await prompts();
   return confirm({ message, default: fallback }, OUTPUT);
-}
-
-/** The columns of what is named; several are joined by a space. */
-export async function askColumns(
-  what: string,
-  header: readonly string[],
-  before: readonly string[] = [],
-): Promise<string[]> {
-  const { input } = await prompts();
-  const question = columnQuestion(what, header, before);
-  return question.columnsOf(await input(question.input, OUTPUT));
-}
-
-/** The names of the ERP's columns are typed as they are shown, without control characters. */
-export function columnQuestion(what: string, header: readonly string[], before: readonly string[]) {
-  const byShown = new Map(header.map((column) => [terminalText(column), column]));
-  const split = (typed: string): string[] =>
-    typed
-      .split(',')
-      .map((column) => column.trim())
-      .filter(Boolean);
-  return {
-    input: {
-      message: `Column of ${what}, or two with a comma, such as a date and its time (${[...byShown.keys()].join(', ')})`,
-      default: terminalText(before.join(', ')),
-      validate: (typed: string): true | string => {
-        const wrong = split(typed).filter((shown) => !byShown.has(shown));
-        return wrong.length === 0 || `There is no column ${wrong.join(', ')}.`;
-      },
-    },
-    columnsOf: (typed: string): string[] => split(typed).map((shown) => byShown.get(shown) ?? shown),
-  };
 }
 
 /** Ctrl-C at a question. */
