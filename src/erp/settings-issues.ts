@@ -16,20 +16,21 @@ export function feedIssues(kind: string, feed: CheckedFeed): { path: string[]; m
     message,
     hint,
   }));
-  const statements = (['acknowledge', 'return'] as const).flatMap((setting) =>
-    unknownBindings(setting, feed[setting] ?? '').map((message) => ({
-      path: [setting],
-      message,
-      hint: `its values are :${BINDINGS[setting].join(', :')}; write \\: for a colon that names none`,
-    })),
-  );
-  return [...mapping, ...statements, ...rowsIssues(feed)];
+  const statements = (['acknowledge', 'return'] as const).flatMap((setting) => {
+    const statement = feed[setting];
+    return statement === undefined ? [] : statementIssues(setting, statement);
+  });
+  return [...mapping, ...statements];
 }
 
-const rowsIssues = (feed: CheckedFeed) =>
-  (['acknowledge', 'return'] as const).flatMap((setting) => {
-    const statement = feed[setting];
-    const message = statement === undefined ? undefined : rowsIssue(setting, statement);
-    const hint = `name the rows of the item: where … = :${IDENTIFYING[setting].at(-1)}`;
-    return message === undefined ? [] : [{ path: [setting], message, hint }];
-  });
+function statementIssues(setting: 'acknowledge' | 'return', statement: string) {
+  const issues = unknownBindings(setting, statement).map((message) => ({
+    path: [setting],
+    message,
+    hint: `its values are :${BINDINGS[setting].join(', :')}; write \\: for a colon that names none`,
+  }));
+  const message = rowsIssue(setting, statement);
+  if (message === undefined) return issues;
+  const hint = `name the rows of the item: where … = :${IDENTIFYING[setting].at(-1)}`;
+  return [...issues, { path: [setting], message, hint }];
+}
