@@ -7,6 +7,7 @@ import { FLAT_COLUMNS } from '../items/fields.ts';
 import { cellText, isEmptyCell, isSpreadsheetError } from './cell-values.ts';
 import { labelledPaths, suggestedPath } from './column-names.ts';
 import type { ReadyMapping, Rename } from './mapping.ts';
+import { withoutMidnight } from './written-values.ts';
 
 export type Cells = Readonly<Record<string, unknown>>;
 
@@ -124,11 +125,10 @@ function joined(cells: readonly unknown[]): unknown {
   const given = cells.filter((cell) => !isEmptyCell(cell));
   const error = given.find(isSpreadsheetError);
   if (error !== undefined) return error;
-  return given.length <= 1 ? withoutMidnight(given[0]) : given.map(cellText).join(' ');
+  if (given.length > 1) return given.map(cellText).join(' ');
+  const [only] = given;
+  return typeof only === 'string' ? withoutMidnight(only) : only;
 }
-
-const withoutMidnight = (cell: unknown): unknown =>
-  typeof cell === 'string' ? cell.replace(/(?<=\d)[T ]00:00(?::00(?:\.0+)?)?$/, '') : cell;
 
 /** The cell of a column, by name or by a dotted path into a nested object. */
 export function cellAt(cells: Cells, column: string): unknown {

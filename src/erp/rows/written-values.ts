@@ -18,8 +18,10 @@ export type Written<T> = { value: T } | { issue: string } | undefined;
 const DATE = /^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d\d)(?:[ T]+(\d.*))?$/;
 const ISO_DATE = /^(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[ T]+(\d.*))?$/;
 const COMPACT_DATE = /^((?:19|20|21)\d\d)(\d\d)(\d\d)(?:[ T]?(\d.*))?$/;
-/** The time of a day that a database or spreadsheet stores as a date-time, before that of another column. */
-const MIDNIGHT = /^00:00(?::00(?:[.,]0+)?)?\s+/;
+/** The time of a day that a database or spreadsheet stores as a date-time: before that of another column, or alone. */
+const MIDNIGHT = '00:00(?::00(?:[.,]0+)?)?';
+const FIRST_MIDNIGHT = new RegExp(`^${MIDNIGHT}\\s+`);
+const LAST_MIDNIGHT = new RegExp(`(?<=\\d)[T ]${MIDNIGHT}$`);
 const TIME = /^(\d{1,2})(?::(\d\d)(?::(\d\d)(?:[.,]\d+)?)?|h(\d\d)?)$/i;
 const COMPACT_TIME = /^(\d{1,2})(\d\d)(\d\d)?$/;
 
@@ -58,13 +60,16 @@ function moment(text: string, { y, m, d }: DateParts, rest: string | undefined):
     return {
       issue: `"${text}" has no time of day; add it, or join its column: \`columns: [DATE, TIME]\` in the mapping`,
     };
-  const time = rest.replace(MIDNIGHT, '');
+  const time = rest.replace(FIRST_MIDNIGHT, '');
   const [, hour, minute, second, afterH] = TIME.exec(time) ?? COMPACT_TIME.exec(time) ?? [];
   // Validation reports a time that cannot be read, and a day that does not exist.
   if (hour === undefined) return undefined;
   const year = y.length === 2 ? `20${y}` : y;
   return { value: `${year}-${two(m)}-${two(d)}T${two(hour)}:${minute ?? afterH ?? '00'}:${second ?? '00'}` };
 }
+
+/** The day of a date-time at midnight, if the column that has its time is empty. */
+export const withoutMidnight = (text: string): string => text.replace(LAST_MIDNIGHT, '');
 
 const two = (digits: string): string => digits.padStart(2, '0');
 

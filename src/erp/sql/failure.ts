@@ -104,7 +104,9 @@ export function sqlFailure(thrown: unknown, setting: string, install?: string): 
   const meaning = missingTable(thrown) ?? MEANINGS.find(({ matches }) => matches.test(code)) ?? OTHERWISE;
   const { what, isTemporary, code: errorCode } = meaning;
   const isMissing = errorCode === 'erp_driver_missing' && install !== undefined;
-  const hint = isMissing ? `Install it in the folder of Roadbook, and again after each upgrade, whose npm ci removes it: ${install}` : meaning.hint;
+  const hint = isMissing
+    ? `Install it in the folder of Roadbook, and again after each upgrade, whose npm ci removes it: ${install}`
+    : meaning.hint;
   const message = `The ERP's database ${what} (${setting}, ${code})`;
   return new (isTemporary ? Retriable : Fatal)(message, { code: errorCode, hint });
 }
