@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { zeroCounts } from '../../src/core/glossary.ts';
 import { pauseJob, resumeJob } from '../../src/warehouse/control/job-controls.ts';
+import { storeContents } from '../../src/warehouse/outbox/content.ts';
 import type { OutboxEntry } from '../../src/warehouse/outbox/entry.ts';
 import { type Browser, chromiumPath, launchBrowser, type OpenPage, violations } from '../support/browser.ts';
 import { entryIn } from '../support/outbox-samples.ts';
@@ -57,6 +58,34 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
         { timeout: 30_000 },
       )
       .toBe(1);
+
+  it('names every reason of the health, the worst first, with links to what it is about', async () => {
+    const page = await open('overview');
+    const hero = page.getByLabel('Overall health');
+    await hero.getByText('failing', { exact: true }).waitFor();
+    const lines = await hero
+      .getByRole('listitem')
+      .evaluateAll((items) =>
+        items.map((item) => [
+          item.textContent.trim().replaceAll(/\s+/g, ' '),
+          ...[...item.querySelectorAll('a')].map((link) => link.getAttribute('href')),
+        ]),
+      );
+    expect(lines.slice(0, -1)).toEqual([
+      ['1 job is failing: return-executions', '#/jobs/return-executions'],
+      ['3 pushes need a person: found twice; retries exhausted; no clear answer', '#/plans'],
+      ['Rows of final days differ from the service', '#/data'],
+      ['1 push was rejected', '#/plans?state=rejected'],
+      ['1 push job has no feed', '#/config'],
+      ['The last edit of the configuration was rejected; the previous one stays in effect', '#/config'],
+      ['1 record is in quarantine', '#/data/quarantine'],
+      ['1 daemon is silent', '#/overview'],
+    ]);
+    const [words = '', ...links] = lines.at(-1) ?? [];
+    expect(words).toMatch(/^5 jobs have not run yet: maintain-warehouse .* verify-warehouse$/);
+    expect(links).toEqual((words.match(/[a-z]+-[a-z-]+/g) ?? []).map((job: string) => `#/jobs/${job}`));
+    expect(links).toHaveLength(5);
+  });
 
   it('shows a run that ends while the page is open', async () => {
     const page = await open('overview');
@@ -317,13 +346,16 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   );
 
   /** Runs of a job, each so many minutes ago; removed after the test. */
-  async function addRuns(job: string, ...runs: [minutesAgo: number, status: string, change?: object][]) {
+  async function addRuns(
+    job: string,
+    ...runs: [minutesAgo: number, status: string, seconds: number, change?: object][]
+  ) {
     const { engine, clock } = place.rig;
-    const rows = runs.map(([minutesAgo, status, change], n) => {
-      const at = new Date(clock.now() - minutesAgo * 60_000).toISOString();
-      const finished_at = status === 'running' ? null : at;
+    const rows = runs.map(([minutesAgo, status, seconds, change], n) => {
+      const startMs = clock.now() - minutesAgo * 60_000;
+      const finished_at = status === 'running' ? null : new Date(startMs + seconds * 1_000).toISOString();
       const known = { run_id: `${job}-${n}`, job, cause: 'schedule', host: 'h', pid: 1, ...zeroCounts() };
-      return { ...known, status, started_at: at, finished_at, ...change };
+      return { ...known, status, started_at: new Date(startMs).toISOString(), finished_at, ...change };
     });
     onTestFinished(async () => {
       const ids = rows.map(({ run_id }) => run_id);
@@ -339,10 +371,10 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     const error = { error_code: 'unreachable', error: 'No answer came', error_hint: 'Wait for the next tick.' };
     const [success, first] = await addRuns(
       'maintain-warehouse',
-      [190, 'ok'],
-      [130, 'failed', { ...error, error: 'The first one' }],
-      [70, 'failed', error],
-      [1, 'running'],
+      [190, 'ok', 0],
+      [130, 'failed', 2, { ...error, error: 'The first one' }],
+      [70, 'failed', 2, error],
+      [1, 'running', 0],
     );
     const page = await open('overview');
     const words =
@@ -364,6 +396,71 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     expect(await fact('Failures in a row').innerText()).toBe('2');
     expect(await fact('Last success').innerText()).toBe('3 h 10 min ago');
     expect(await fact('Last run').innerText()).toMatch(/^running/);
+  });
+
+  it('shows the last runs of a job as cells, with their durations and rows', async () => {
+    const starts = await addRuns(
+      'verify-warehouse',
+      [180, 'ok', 90, { inserted: 3 }],
+      [120, 'partial', 4, { updated: 2 }],
+      [60, 'failed', 30, { inserted: 2 }],
+    );
+    const page = await open('jobs/verify-warehouse');
+    const cells = page.getByRole('group', { name: 'The last 3 runs, the newest last' }).getByRole('link');
+    await cells.first().waitFor();
+    const shown = await cells.evaluateAll((all) =>
+      all.map((cell) => ['aria-label', 'href', 'class'].map((name) => cell.getAttribute(name))),
+    );
+    const clock = (at = '') => new Date(Date.parse(at) - 3 * 3_600_000).toISOString().slice(11, 16);
+    expect(shown).toEqual([
+      [`10 Mar, ${clock(starts[0])} · ok · 1 min 30 s`, '#/runs/verify-warehouse-0', 'cell ok'],
+      [`10 Mar, ${clock(starts[1])} · partial · 4 s`, '#/runs/verify-warehouse-1', 'cell late'],
+      [`10 Mar, ${clock(starts[2])} · failed · 30 s`, '#/runs/verify-warehouse-2', 'cell bad'],
+    ]);
+    const spark = (name: string) => page.getByRole('img', { name: `verify-warehouse: ${name}` });
+    const line = await spark('latest run 30 s, longest 1 min 30 s').locator('path.line').getAttribute('d');
+    expect(line).toBe('M0.0 2.0L60.0 23.0L120.0 16.7');
+    const bars = spark('rows written or items sent by the last 3 runs: 7').locator('rect');
+    expect(await bars.evaluateAll((all) => all.map((bar) => bar.getAttribute('class')))).toEqual([
+      'bar plain',
+      'bar late',
+      'bar bad',
+    ]);
+    await page.getByText('List of 3 runs').click();
+    expect(await page.getByRole('table', { name: 'Runs, the newest first' }).getByRole('row').count()).toBe(4);
+  });
+
+  it('shows each of the last 30 days of a table as final, provisional or a hole, with a link to the day', async () => {
+    const page = await open('data');
+    const strip = page.getByRole('group', { name: 'route_plan: latest final day: Fri 06 Mar' }).getByRole('link');
+    await strip.first().waitFor();
+    const shown = await strip.evaluateAll((all) =>
+      all.map((cell) => ['aria-label', 'href', 'class'].map((name) => cell.getAttribute(name))),
+    );
+    expect(shown).toHaveLength(30);
+    expect(shown[0]).toEqual(['Mon 09 Feb · hole · not read yet', '#/today?day=2026-02-09', 'cell bad']);
+    expect(shown[25]).toEqual(['Fri 06 Mar · final · read completely', '#/today?day=2026-03-06', 'cell ok']);
+    const expected = 'late corrections are read for 3 d after it · expected final Fri 13 Mar, 00:00';
+    expect(shown[28]).toEqual([
+      `Mon 09 Mar · provisional · read completely · ${expected}`,
+      '#/today?day=2026-03-09',
+      'cell new',
+    ]);
+    expect(shown[29]?.[0]).toMatch(
+      /^Tue 10 Mar · provisional · read until 10 Mar, 15:\d\d · final once a plan of the day/,
+    );
+    expect(shown[29]?.[1]).toBe('#/today?day=2026-03-10');
+  });
+
+  it('links a plan of the day to the run that pushed it', async () => {
+    const page = await open('today?day=2026-03-11');
+    const row = page.getByRole('table', { name: /^Plans of the day/ }).getByRole('row', { name: /R-2026-03-11-2/ });
+    await row.getByRole('link', { name: 'Run', exact: true }).click();
+    await page.getByRole('heading', { name: 'push-route-plans' }).waitFor();
+    const [run] = await place.rig.rows(
+      "select run_id from push_attempt where external_code = 'R-2026-03-11-2' order by number desc limit 1",
+    );
+    expect(page.url()).toMatch(new RegExp(`#/runs/${run?.run_id}$`));
   });
 
   it('copies the text of an incident where the browser has no clipboard for scripts', async () => {
@@ -647,17 +744,18 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.getByRole('heading', { name: 'The next seven days' }).waitFor();
   });
 
-  it('says within ten seconds that the daemon is silent', async () => {
+  it('says within ten seconds that the daemon is silent although its connection stays open', async () => {
     const page = await open('overview');
     await page.getByText('live', { exact: true }).waitFor();
-    await page.context().setOffline(true);
-    onTestFinished(() => page.context().setOffline(false));
+    // As a frozen daemon: nothing comes by the open stream, because its clock stands still, and a new one is not answered.
+    await page.route('**/api/live', () => undefined);
     await page.clock.fastForward(10_000);
     await page.getByText('The daemon does not answer').waitFor();
     expect(await page.locator('main').getAttribute('class')).toBe('outdated');
     expect(await page.title()).toContain('no answer');
     expect(await violations(page)).toEqual([]);
-    await page.context().setOffline(false);
+    await page.unroute('**/api/live');
+    await page.clock.fastForward(10_000);
     await page.clock.fastForward(5_000);
     await page.getByText('live', { exact: true }).waitFor();
   });
@@ -700,6 +798,82 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     expect(await place.rig.rows(`select count(*) as n from push_outbox where state = 'ready'`)).toEqual([{ n: 9_889 }]);
     await page.getByText('No entry matches.').waitFor();
     expect(await page.getByRole('button', { name: /all \d/ }).count()).toBe(0);
+  });
+
+  it('retries many entries, or sends them again as absent, after it has shown what becomes of them', async () => {
+    await offer('2026-03-18', [
+      ...['M-1', 'M-2'].map((external_code) => entryIn('rejected', { external_code })),
+      ...['N-1', 'N-2'].map((external_code) => entryIn('unknown', { external_code })),
+    ]);
+    const states = () =>
+      place.rig.rows(
+        `select external_code as code, state, sent_hash as sent from push_outbox
+         where period_start like '2026-03-18%' order by 1`,
+      );
+    const unknown = ['N-1', 'N-2'].map((code) => ({ code, state: 'unknown', sent: 'one' }));
+    const ready = (...codes: string[]) => codes.map((code) => ({ code, state: 'ready', sent: null }));
+    const page = await open('plans?state=rejected&day=2026-03-18');
+    await page.getByRole('button', { name: 'Retry all 2' }).click();
+    const retry = page.getByRole('alertdialog', { name: 'Retry 2 entries?' });
+    await retry.getByText('The next run sends the content unchanged').waitFor();
+    expect(await retry.getByRole('listitem').allInnerTexts()).toEqual([
+      'M-1: rejected → ready',
+      'M-2: rejected → ready',
+    ]);
+    expect((await states()).map(({ state }) => state)).toEqual(['rejected', 'rejected', 'unknown', 'unknown']);
+    await retry.getByRole('button', { name: 'Retry' }).click();
+    await retry.waitFor({ state: 'hidden' });
+    expect(await states()).toEqual([...ready('M-1', 'M-2'), ...unknown]);
+
+    await page.goto(`${place.url}/#/plans?state=unknown&day=2026-03-18`);
+    await page.getByRole('button', { name: 'Not at the service: send all 2' }).click();
+    const absent = page.getByRole('alertdialog', { name: 'Send 2 entries again?' });
+    await absent.getByText('Confirm only if you have checked the service').waitFor();
+    expect(await absent.getByRole('listitem').allInnerTexts()).toEqual([
+      'N-1: unknown → ready',
+      'N-2: unknown → ready',
+    ]);
+    expect(await states()).toEqual([...ready('M-1', 'M-2'), ...unknown]);
+    await absent.getByRole('button', { name: 'Send them' }).click();
+    await absent.waitFor({ state: 'hidden' });
+    expect(await states()).toEqual(ready('M-1', 'M-2', 'N-1', 'N-2'));
+  });
+
+  it('tells in the story of a plan both sides of its stops, and what people did', async () => {
+    await offer('2026-03-15', [entryIn('ready', { external_code: 'S-1' })]);
+    const page = await open('plans/route_plans/S-1');
+    const people = page.getByRole('heading', { name: 'Actions of people' });
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    expect(await people.count()).toBe(0);
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel the plan' }).click();
+    const action = people.locator('+ ol').getByRole('listitem');
+    await action.waitFor();
+    expect(await action.innerText()).toMatch(/^cancel It is cancelled.*\s+\d+ Mar 2026, [\d:]+ · \S+$/);
+
+    await place.rig.run('pull-route-plans', { since: '4d' });
+    const code = 'R-2026-03-11-2';
+    await page.goto(`${place.url}/#/plans/route_plans/${code}`);
+    const table = page.getByRole('table', { name: 'Stops from the ERP and at the service' });
+    await table.waitFor();
+    const rows = () => table.getByRole('row').allInnerTexts();
+    expect(await rows()).toEqual([
+      expect.stringMatching(/^Stop\s+From the ERP\s+At the service\s+State\s+Difference$/),
+      expect.stringMatching(/^Square 0\s+1\s+1 · 11 Mar, [\d:]+\s+Planned\s*$/),
+      expect.stringMatching(/^Square 1\s+2\s+2 · 11 Mar, [\d:]+\s+Planned\s*$/),
+    ]);
+    const entry = { kind: 'route_plans', external_code: code, code_use: 1 };
+    const route_points = [
+      { name: 'Square 9', order: 1 },
+      { name: 'Square 1', order: 1 },
+    ];
+    await place.rig.engine.write((tx) => storeContents(tx, [{ entry, data: { route_points } }], (stop) => stop));
+    await page.reload();
+    await table.waitFor();
+    expect((await rows()).map((row) => row.replaceAll(/\s+/g, ' ').trim()).slice(1)).toEqual([
+      'Square 9 1 – only from the ERP',
+      expect.stringMatching(/^Square 1 1 2 · .* Planned other order$/),
+      expect.stringMatching(/^Square 0 – 1 · .* Planned only at the service$/),
+    ]);
   });
 
   it('sends an entry again after a person did not find it at the service', async () => {

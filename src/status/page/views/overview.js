@@ -48,21 +48,15 @@ function Hero({ status, isOutdated }) {
   </section>`;
 }
 
-const MOST_NAMES = 3;
-
 /** A reason with a link to its place, then the jobs, why the pushes need a person, or what the service answers. */
 function ReasonLine({ line: { code, tone, n, texts, place, jobs }, attention }) {
   const key = /** @type {any} */ (`reason.${code}`);
   const words = hasWord('reason', code) ? t(key, { n }) : html`<${Said}>${texts[0]}<//>`;
-  const shown = jobs
-    .slice(0, MOST_NAMES)
-    .map((name) => html`<a key=${name} href=${href('jobs', [name])}>${name}</a>${' '}`);
   return html`<li class=${tone}>
     ${jobs.length > 0 ? words : html`<a href=${place}>${words}</a>`}
     ${code === 'push_person' ? `: ${attention.map(({ reason }) => word('attention', reason)).join('; ')}` : null}
     ${code.startsWith('service_') ? texts.map((text) => html`<br /><${Said}>${text}<//>`) : null}
-    ${jobs.length > 0 ? [': ', shown] : null}
-    ${jobs.length > MOST_NAMES ? t('reason.more', { n: jobs.length - MOST_NAMES }) : null}
+    ${jobs.map((name, index) => html`${index === 0 ? ': ' : ' '}<a key=${name} href=${href('jobs', [name])}>${name}</a>`)}
   </li>`;
 }
 

@@ -64,7 +64,10 @@ const QUARTER_MS = 900000;
 /** The worst status of a cell gives its colour and its link. */
 const WORST_FIRST = ['failed', 'abandoned', 'partial', 'running', 'ok'];
 
-/** One line for each job, one cell for each quarter of an hour, so that runs of every minute can be chosen one by one. */
+/**
+ * One line for each job, one cell for each quarter of an hour, wide enough to be chosen. A cell with several runs opens the
+ * worst of them; the list below has all.
+ */
 function Timeline({ day: { to, jobs, bars, cut } }) {
   const { overview } = usePage();
   const live = overview.jobs.flatMap(({ name, recent }) => recent.map((run) => ({ ...run, job: name })));
