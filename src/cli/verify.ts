@@ -55,7 +55,10 @@ export const define = (command: Command): Command =>
       const found = await verifiedBy(await app.warehouse(), summary.run_id);
       const drift = sumOf(found.filter(({ state }) => state === 'final'));
       const late = sumOf(found.filter(({ state }) => state !== 'final'));
-      const tables = found.map((row) => ({ ...row, differing_columns: JSON.parse(row.differing_columns ?? 'null') }));
+      const tables = found.map(({ unrepaired, ...row }) => ({
+        ...row,
+        differing_columns: JSON.parse(row.differing_columns ?? 'null'),
+      }));
       print(
         json
           ? JSON.stringify({ run: summary, drift, late, tables }, null, 2)

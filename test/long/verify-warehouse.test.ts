@@ -206,6 +206,33 @@ describe.each(engineCases)('a verification on $name', ({ name: engine }) => {
     expect(await drifted()).toEqual([['event', 0]]);
   });
 
+  it('counts drift of a vehicle until that vehicle is compared again, though another one of the same day is', async () => {
+    const rig = await readHistory(['events'], engine);
+    const drifted = async () => (await tableDrift(rig.engine)).map(({ drifted }) => drifted);
+    // A slice for each vehicle.
+    await factMemory(rig.engine, 'slice scale of pull-events').write(1 / 100, rig.clock.now());
+    const [{ id } = {}] = await rig.rows('select min(id) as id from vehicle');
+    await rig.engine.write(({ sql }) =>
+      sql('event').where({ _day: '2026-03-27', vehicle_id: id }).update({ distance: -7 }),
+    );
+    const count = wrong((await verify(rig, { tables: ['event'] })).rows)[0]?.differing;
+    expect(await drifted()).toEqual([count]);
+
+    const { fleet } = rig.dependencies;
+    await putBefore(rig, (url) =>
+      url.searchParams.get('vehicles_id')?.includes(String(id)) ? { status: 400, body: {} } : undefined,
+    );
+    const other = await verify(rig, { tables: ['event'] });
+    expect(other.run.status).toBe('partial');
+    expect(other.rows.map(({ day }) => day)).toContain('2026-03-27');
+    expect(await drifted()).toEqual([count]);
+
+    rig.dependencies.fleet = fleet;
+    await verify(rig, { tables: ['event'], repair: true });
+    await verify(rig, { tables: ['event'] });
+    expect(await drifted()).toEqual([0]);
+  });
+
   it('compares an hour with too many plans for the memory', async () => {
     const rig = await openRig(NOW, { vehicles: 1, churn: false }, { engine });
     const [start, end] = ['2026-03-28T20:15:00.000Z', '2026-03-28T23:00:00.000Z'];

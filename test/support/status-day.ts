@@ -74,6 +74,7 @@ jobs:
       verified_at: '2026-03-10T05:15:00.000Z',
       ...{ compared: 100, equal: 90, differing: 10, missing_here: 0, missing_there: 0, repaired: 0 },
       differing_columns: '{"distance":10}',
+      unrepaired: null,
     },
   ]);
   const { jobs, running } = place.dependencies;

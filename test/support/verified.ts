@@ -19,4 +19,4 @@ export async function verify(rig: Rig, options: Record<string, unknown> = {}) {
 export const wrong = (rows: readonly VerifiedDay[]) =>
   rows
     .filter(({ compared, equal }) => compared !== equal)
-    .map(({ run_id, verified_at, compared, equal, ...row }) => row);
+    .map(({ run_id, verified_at, compared, equal, unrepaired, ...row }) => row);

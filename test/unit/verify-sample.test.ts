@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { currentDrift, driftAboveLimit } from '../../src/status/health/status-document.ts';
 import { isFinal, isInReach, shuffled } from '../../src/sync/verify/sample.ts';
+import { notCompared } from '../../src/warehouse/control/verification.ts';
 
 const DAY_MS = 86_400_000;
 const day = (beginAt: string, endAt: string) => ({ beginAt: `2026-03-${beginAt}`, endAt: `2026-03-${endAt}` });
@@ -30,6 +31,30 @@ it.each([
 ])('a slice that begins %s is in reach or not', (_, begin, expected) => {
   const coverage = new Map([[ONE, [day('02', '03'), day('05', '20')]]]);
   expect(isInReach([{ scopes: [ONE, OTHER], ...day(begin, '06') }], coverage)).toBe(expected);
+});
+
+describe('of an unrepaired period of two vehicles', () => {
+  const period = { scopes: [ONE, OTHER], ...day('05', '07') };
+  const left = (scope: string, begin: string, end: string) => ({ scopes: [scope], ...day(begin, end) });
+  it.each([
+    ['both', [period], []],
+    ['one', [left(ONE, '05', '07')], [left(OTHER, '05', '07')]],
+    ['both in turn', [left(ONE, '05', '07'), left(OTHER, '05', '07')], []],
+    ['a longer period', [{ ...period, ...day('01', '20') }], []],
+    ['the first half', [left(ONE, '04', '06')], [left(OTHER, '05', '07'), left(ONE, '06', '07')]],
+    [
+      'all in parts',
+      [
+        { ...period, ...day('06', '07') },
+        { ...period, ...day('05', '06') },
+      ],
+      [],
+    ],
+    ['the day before', [{ ...period, ...day('04', '05') }], [period]],
+    ['a third vehicle', [left('vehicle 3', '05', '07')], [period]],
+  ])('what is left once a later run has compared %s', (_, compared, expected) => {
+    expect(notCompared([period], compared)).toEqual(expected);
+  });
 });
 
 it('a preferred item comes first more often than another', () => {

@@ -73,16 +73,23 @@ export async function invalidate(
 ): Promise<void> {
   for (const scopes of chunks(period.scopes, SCOPES_AT_ONCE)) {
     const cut = await removeTouching(sql, by.job, scopes, period);
-    const left = cut.flatMap((row) => [
-      { ...row, end_at: least([row.end_at, period.beginAt]) },
-      { ...row, begin_at: greatest([row.begin_at, period.endAt]) },
-    ]);
-    await insert(
-      sql,
-      left.filter((row) => row.begin_at < row.end_at),
+    const left = cut.flatMap((row) =>
+      outside({ beginAt: row.begin_at, endAt: row.end_at }, period).map(({ beginAt, endAt }) => ({
+        ...row,
+        begin_at: beginAt,
+        end_at: endAt,
+      })),
     );
+    await insert(sql, left);
   }
 }
+
+/** The parts of an interval before and after another one. */
+export const outside = ({ beginAt, endAt }: Interval, other: Interval): Interval[] =>
+  [
+    { beginAt, endAt: least([endAt, other.beginAt]) },
+    { beginAt: greatest([beginAt, other.endAt]), endAt },
+  ].filter((part) => part.beginAt < part.endAt);
 
 /**
  * A read dated after `now` was made before the clock was set back. Its coverage after `now` is invalidated, and

@@ -5,7 +5,8 @@ import { MOST_VERIFIED_DAYS } from '../../core/reach-limits.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { DAY_MS } from '../../core/time/durations.ts';
 import type { Engine } from '../engine.ts';
-import { controlTable, date, instant, integer, type RowOf, text } from '../schema/table.ts';
+import { controlTable, date, instant, integer, json, type RowOf, text } from '../schema/table.ts';
+import { outside, type ScopedInterval } from './coverage.ts';
 
 export const syncVerification = controlTable({
   name: 'sync_verification',
@@ -27,6 +28,7 @@ export const syncVerification = controlTable({
     missing_there: integer('Stored rows that the service no longer has.', { required: true }),
     repaired: integer('Rows that the run has repaired.', { required: true }),
     differing_columns: text('How many rows differ, by column, as JSON; null if none does.'),
+    unrepaired: json('Final periods that differ and were not repaired, until they are compared again; null if none.'),
   },
 });
 
@@ -37,8 +39,47 @@ export interface VerifiedDay extends RowOf<typeof syncVerification> {
 /** A verification reaches no further back: an older result says nothing about the days that can be verified now. */
 export const LONGEST_REACH_MS = MOST_VERIFIED_DAYS * DAY_MS;
 
-export const storeVerified = (engine: Pick<Engine, 'write'>, rows: readonly VerifiedDay[]): Promise<unknown> =>
-  engine.write((tx) => tx.store(syncVerification, rows));
+/** Stores the rows of a slice. The periods that it has compared are no longer unrepaired in the rows of earlier runs. */
+export const storeVerified = (
+  engine: Pick<Engine, 'write'>,
+  rows: readonly VerifiedDay[],
+  compared: readonly ScopedInterval[] = [],
+): Promise<unknown> =>
+  engine.write(async (tx) => {
+    const earlier: VerifiedDay[] = await tx
+      .sql('sync_verification')
+      .whereNotNull('unrepaired')
+      .whereIn(
+        'table_name',
+        rows.map(({ table_name }) => table_name),
+      )
+      .whereNotIn(
+        'run_id',
+        rows.map(({ run_id }) => run_id),
+      );
+    const changed = earlier
+      .map((row) => ({ ...row, unrepaired: periodsText(notCompared(JSON.parse(row.unrepaired ?? '[]'), compared)) }))
+      .filter(({ unrepaired }, index) => unrepaired !== earlier[index]?.unrepaired);
+    await tx.store(syncVerification, [...changed, ...rows]);
+  });
+
+/** A value of `unrepaired`. */
+export const periodsText = (periods: readonly ScopedInterval[]): string | null =>
+  periods.length === 0 ? null : JSON.stringify(periods);
+
+/** The periods without what `compared` has of their scopes. */
+export function notCompared(periods: readonly ScopedInterval[], compared: readonly ScopedInterval[]): ScopedInterval[] {
+  let left = [...periods];
+  for (const each of compared) {
+    const again = new Set(each.scopes);
+    left = left.flatMap(({ scopes, ...period }) => [
+      { scopes: scopes.filter((scope) => !again.has(scope)), ...period },
+      ...outside(period, each).map((part) => ({ scopes: scopes.filter((scope) => again.has(scope)), ...part })),
+    ]);
+    left = left.filter(({ scopes }) => scopes.length > 0);
+  }
+  return left;
+}
 
 export const verifiedBy = (engine: Pick<Engine, 'read'>, runId: string): Promise<VerifiedDay[]> =>
   engine.read((sql) => sql('sync_verification').where({ run_id: runId }).orderBy(['table_name', 'day', 'state']));
@@ -70,7 +111,7 @@ export async function lastVerifications(engine: Pick<Engine, 'read'>): Promise<T
   return sums(rows).map(({ equal, ...row }) => ({ ...row, differing: row.compared - equal }));
 }
 
-/** The final rows of a table in the last verification that compared any, and those of earlier ones that still differ. */
+/** The final rows of a table in the last verification that compared any, and those of earlier ones that are unrepaired. */
 export interface TableDrift {
   table: string;
   verified_at: string;
@@ -82,15 +123,19 @@ export interface TableDrift {
 
 export async function tableDrift(engine: Pick<Engine, 'read'>): Promise<TableDrift[]> {
   const last = await engine.read((sql) => lastRows(sql, { state: 'final' }));
-  const unrepaired = await engine.read((sql) => unrepairedRows(sql, last));
-  return sums([...last, ...unrepaired]).map(({ table, verified_at, compared, equal }) => {
+  const earlier = await engine.read((sql) => unrepairedRows(sql, last));
+  return sums([...last, ...earlier]).map(({ table, verified_at, compared, equal }) => {
     const drifted = compared - equal;
     return { table, verified_at, compared, drifted, drift_ratio: drifted / compared };
   });
 }
 
+/** A row without its large texts. */
+type Counted = Pick<VerifiedDay, (typeof COUNTED)[number]>;
+const COUNTED = ['table_name', 'run_id', 'verified_at', 'compared', 'equal'] as const;
+
 /** For each table, the rows of the last run that compared any. */
-function lastRows(sql: Knex, which: { state?: VerifiedDay['state'] }): Promise<VerifiedDay[]> {
+function lastRows(sql: Knex, which: { state?: VerifiedDay['state'] }): Promise<Counted[]> {
   // Run ids sort by time.
   const last = sql('sync_verification')
     .where(which)
@@ -102,27 +147,22 @@ function lastRows(sql: Knex, which: { state?: VerifiedDay['state'] }): Promise<V
     .from(sql('sync_verification').where(which).where('compared', '>', 0).as('found'))
     .join(last, (join) => join.on('last.table_name', 'found.table_name').on('last.run_id', 'found.run_id'))
     .orderBy('found.table_name')
-    .select('found.*');
+    .select(COUNTED.map((name) => `found.${name}`));
 }
 
-/** The newest final result of each day, if it has differences that were not repaired and is not of the table's last run. */
-async function unrepairedRows(sql: Knex, last: readonly VerifiedDay[]): Promise<VerifiedDay[]> {
+/** The unrepaired rows that are not of their table's last run. */
+async function unrepairedRows(sql: Knex, last: readonly Counted[]): Promise<Counted[]> {
   if (last.length === 0) return [];
   const lastRuns = new Map(last.map(({ table_name, run_id }) => [table_name, run_id]));
   const newestAt = Math.max(...last.map(({ verified_at }) => Date.parse(verified_at)));
-  const rows: VerifiedDay[] = await sql('sync_verification')
-    .where({ state: 'final' })
-    .where('compared', '>', 0)
+  const rows: Counted[] = await sql('sync_verification')
+    .whereNotNull('unrepaired')
     .where('verified_at', '>=', isoInstant(newestAt - LONGEST_REACH_MS))
-    .orderBy('run_id');
-  const newest = new Map(rows.map((row) => [`${row.table_name} ${row.day}`, row]));
-  return [...newest.values()].filter(
-    ({ table_name, run_id, compared, equal, repaired }) =>
-      compared - equal > repaired && run_id !== lastRuns.get(table_name),
-  );
+    .select(COUNTED);
+  return rows.filter(({ table_name, run_id }) => run_id !== lastRuns.get(table_name));
 }
 
-function sums(rows: readonly VerifiedDay[]) {
+function sums(rows: readonly Counted[]) {
   const byTable = Map.groupBy(rows, ({ table_name }) => table_name);
   return [...byTable].map(([table, own]) => ({
     table,
