@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { MOST_VERIFIED_DAYS } from '../src/core/reach-limits.ts';
 import { durationOption } from '../src/core/time/duration-option.ts';
 import type { Job } from '../src/sync/job.ts';
+import { LEAST_CALLS_WITH_PROBE } from '../src/sync/probe/probe.ts';
 import { executeVerify, previewVerify } from '../src/sync/verify/run.ts';
 import { syncVerification } from '../src/warehouse/control/verification.ts';
 import { baseTables } from '../src/warehouse/schema/catalog.ts';
@@ -22,7 +23,7 @@ const job: Job = {
       .boolean()
       .default(true)
       .describe(
-        'Whether each run first finds out if the service still behaves as before; needs max_calls of 280 (default true).',
+        `Whether each run first finds out if the service still behaves as before; needs max_calls of ${LEAST_CALLS_WITH_PROBE} (default true).`,
       ),
     repair: z.boolean().default(true).describe('Whether differences are repaired (default true).'),
     drift_limit: z

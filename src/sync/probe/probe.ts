@@ -29,14 +29,7 @@ import {
   type Question,
   storeAnswers,
 } from './answers.ts';
-import {
-  categoryOfDriver,
-  categoryOfPoint,
-  createdHalves,
-  idsOf,
-  limitOfListing,
-  mostCommon,
-} from './listing-limit.ts';
+import { createdHalves, idsOf, limitOfListing } from './listing-limit.ts';
 import { type KnownRecord, LEAST_LENGTH_MS, probePeriodSearch } from './period-search.ts';
 
 export interface ProbeReport {
@@ -63,7 +56,7 @@ export interface ProbeOptions {
 }
 
 /** Most requests of a probe, retries included; only those for a token may come on top. */
-export const MOST_PROBE_CALLS = 70;
+export const MOST_PROBE_CALLS = 90;
 
 /** The share of its calls that a verification leaves to its probe, and the calls that it needs for one. */
 export const PROBE_SHARE = 0.25;
@@ -131,8 +124,7 @@ function questionsOf(asking: Asking): Record<Question, () => Promise<Answer>> {
   const vehicleList = once(() => fleet.call(vehicles, ALL_VEHICLES, calling));
   const limitOfDrivers = async (is_deliveryman: boolean, what: string): Promise<Answer> => {
     const list = (cnh_category_id?: number) => fleet.call(drivers, { is_deliveryman, cnh_category_id }, calling);
-    const whole = await list();
-    return limitOfListing({ what, whole, list, parts: mostCommon(whole, categoryOfDriver, CNH_CATEGORIES) });
+    return limitOfListing({ what, whole: await list(), list, parts: idsOf(CNH_CATEGORIES) });
   };
   const [week, day] = [REACH_MS, DAY_MS].map((ms) => ({ begin: nowMs - ms, end: nowMs })) as [Span, Span];
   const plans = once(() => searchPlans(asking, week));
@@ -173,9 +165,8 @@ function questionsOf(asking: Asking): Record<Question, () => Promise<Answer>> {
     async point_of_interest_listing() {
       const list = (point_of_interest_category_id?: number) =>
         fleet.call(pointsOfInterest, { point_of_interest_category_id }, calling);
-      const whole = await list();
-      const parts = mostCommon(whole, categoryOfPoint, POINT_OF_INTEREST_CATEGORIES);
-      return limitOfListing({ what: 'points of interest', whole, list, parts });
+      const parts = idsOf(POINT_OF_INTEREST_CATEGORIES);
+      return limitOfListing({ what: 'points of interest', whole: await list(), list, parts });
     },
     renewal: () => renewalForms(asking),
     import_delay: () => delayOfImports(asking),
