@@ -60,6 +60,8 @@ export interface JobLookup {
 export interface Comparing {
   /** Stores what was read where it differs; default: nothing is stored. */
   repair: boolean;
+  /** By table, the ids of records that are left out, because every run reads them by id. */
+  open: ReadonlyMap<string, ReadonlySet<string>>;
   /** Gets the result of a slice, with an entry for each table. */
   take(found: readonly Comparison[]): void;
 }

@@ -281,7 +281,14 @@ describe.each(engineCases)('a verification on $name', ({ name: engine }) => {
     );
     await damage('itinerary', week?.id, { description: 'forged' });
 
+    let searches = 0;
+    await rig.engine.read(async (reader) => {
+      reader.on('query', ({ sql }: { sql: string }) => {
+        if (sql.includes('as dated')) searches++;
+      });
+    });
     const { rows } = await verify(rig, { tables: ['route_plan', 'itinerary'], days: '8d' });
+    expect(searches).toBe(1);
     expect(wrong(rows)).toMatchObject([
       { table_name: 'route_plan', day: friday, state: 'final', differing: 1 },
       { table_name: 'route_plan', day: monday, state: 'final', differing_columns: '{"source":1}' },

@@ -5,7 +5,6 @@ import { Fatal } from '../../core/errors.ts';
 import { PRIORITY } from '../../core/rate/limiter.ts';
 import type { CallContext } from '../../fleet/client.ts';
 import { factMemory } from '../../warehouse/control/learned-facts.ts';
-import { openIds } from '../../warehouse/queries/day-status.ts';
 import type { RunContext } from '../job.ts';
 import type { Slice } from '../slice.ts';
 import { TOO_MANY } from './plan/slice-scale.ts';
@@ -49,7 +48,7 @@ export function createSource(slice: Slice, context: RunContext, reading: Reading
       if (mayStore) await factMemory<typeof fact>(dependencies.engine, name).write(fact, dependencies.clock.now());
     },
     isCompared: comparing !== undefined,
-    openIds: async ({ name }) => (comparing === undefined ? new Set() : openIds(dependencies.engine, name)),
+    openIds: async ({ name }) => comparing?.open.get(name) ?? new Set(),
     mayStore,
     urlBytes: dependencies.fleet.urlBytes,
     images: dependencies.images,

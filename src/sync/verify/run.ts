@@ -7,7 +7,8 @@ import { addCounts } from '../../core/glossary.ts';
 import { PRIORITY } from '../../core/rate/limiter.ts';
 import { rereadMs } from '../../core/reach-limits.ts';
 import { coverageOf, EVER, UNTIL_READ } from '../../warehouse/control/coverage.ts';
-import type { Comparison, NamedJob, Preview, PreviewContext, RunContext, RunOutcome } from '../job.ts';
+import { openIds } from '../../warehouse/queries/day-status.ts';
+import type { Comparing, Comparison, NamedJob, Preview, PreviewContext, RunContext, RunOutcome } from '../job.ts';
 import { isProbing, LEAST_CALLS_WITH_PROBE, PROBE_SHARE, probeService } from '../probe/probe.ts';
 import { callContext } from '../pull/calls.ts';
 import { type LocalDay, localDays } from '../pull/plan/local-days.ts';
@@ -61,6 +62,7 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
   const { sample, max_calls, repair } = verifyOptions(context);
   const failures: RoadbookError[] = [];
   const found = createFindings(context, repair);
+  const open = await openIds(context.dependencies.engine);
   /** Pulls of which no further slice is read. */
   const failedPulls = new Set<Verified>();
   let [sampled, compared] = [0, 0];
@@ -81,7 +83,7 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
     // Each part would need as many calls, so cutting gains nothing.
     if (left.count < (slice.calls ?? 1)) return [one];
     const given = left.count;
-    const result = await compareSliceOrPart(slice, verified, context, left, found);
+    const result = await compareSliceOrPart(slice, verified, context, left, found, open);
     callsLeft -= given - left.count;
     if (result.end === 'compared') compared++;
     if (result.end === 'stopped') stop(stoppedEarly(STOPPED));
@@ -213,6 +215,7 @@ async function compareSliceOrPart(
   context: RunContext,
   callsLeft: { count: number },
   found: Findings,
+  open: Comparing['open'],
 ): Promise<SliceEnd> {
   const { job, options } = verified;
   const { repair } = verifyOptions(context);
@@ -227,6 +230,7 @@ async function compareSliceOrPart(
       callsLeft,
       comparing: {
         repair,
+        open,
         take: (compared) => {
           result = compared;
         },

@@ -1,5 +1,4 @@
 // Which days are final, as bi_day_status has it.
-import type { Knex } from 'knex';
 import type { Engine } from '../engine.ts';
 import { openDays } from '../views/bi-day-status.ts';
 
@@ -27,9 +26,11 @@ export const dayStatuses = (
       .select('day', 'table_name', 'status', 'read_until', 'last_read_at', 'expected_final_at'),
   );
 
-/** Ids of the records of a table that runs read by id however old they are. */
-export async function openIds(engine: Pick<Engine, 'read' | 'dialect'>, table_name: string): Promise<Set<string>> {
-  const open = (sql: Knex) => sql.from(sql.raw(openDays(engine.dialect))).where({ table_name });
-  const rows: { id: number | string }[] = await engine.read((sql) => open(sql).distinct('id'));
-  return new Set(rows.map(({ id }) => String(id)));
+/** By table, the ids of the records that runs read by id however old they are. */
+export async function openIds(engine: Pick<Engine, 'read' | 'dialect'>): Promise<Map<string, Set<string>>> {
+  const rows: { table_name: string; id: number | string }[] = await engine.read((sql) =>
+    sql.from(sql.raw(openDays(engine.dialect))).distinct('table_name', 'id'),
+  );
+  const tables = Map.groupBy(rows, ({ table_name }) => table_name);
+  return new Map([...tables].map(([table, own]) => [table, new Set(own.map(({ id }) => String(id)))]));
 }
