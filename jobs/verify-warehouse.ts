@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { MOST_VERIFIED_DAYS } from '../src/core/reach-limits.ts';
 import { durationOption } from '../src/core/time/duration-option.ts';
 import type { Job } from '../src/sync/job.ts';
-import { LEAST_CALLS_WITH_PROBE } from '../src/sync/probe/probe.ts';
+import { LEAST_CALLS_WITH_PROBE } from '../src/sync/verify/nightly-probe.ts';
 import { executeVerify, previewVerify } from '../src/sync/verify/run.ts';
 import { syncVerification } from '../src/warehouse/control/verification.ts';
 import { baseTables } from '../src/warehouse/schema/catalog.ts';

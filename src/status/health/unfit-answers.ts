@@ -2,7 +2,7 @@
 import type { Config } from '../../config/schema.ts';
 import { formatDuration, parseDuration } from '../../core/time/durations.ts';
 import { isAsked, isOpen, newestAnswers, QUESTIONS, type Question } from '../../sync/probe/answers.ts';
-import { isProbing } from '../../sync/probe/probe.ts';
+import { isProbing } from '../../sync/verify/nightly-probe.ts';
 import type { VerifyOptions } from '../../sync/verify/run.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 

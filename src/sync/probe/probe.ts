@@ -58,14 +58,6 @@ export interface ProbeOptions {
 /** Most requests of a probe, retries included; only those for a token may come on top. */
 export const MOST_PROBE_CALLS = 90;
 
-/** The share of its calls that a verification leaves to its probe, and the calls that it needs for one. */
-export const PROBE_SHARE = 0.25;
-export const LEAST_CALLS_WITH_PROBE = MOST_PROBE_CALLS / PROBE_SHARE;
-
-/** Whether verifications make the probe. */
-export const isProbing = ({ probe, max_calls }: { probe: boolean; max_calls: number }): boolean =>
-  probe && max_calls >= LEAST_CALLS_WITH_PROBE;
-
 /** How far back the probe looks for a plan. */
 const REACH_MS = 7 * DAY_MS;
 /** Trips are the events that every moving vehicle has. */

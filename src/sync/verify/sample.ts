@@ -1,17 +1,96 @@
-// Which days a verification reads, in a random order that prefers final days, and whether a slice is final.
-import type { Interval, ScopedInterval } from '../../warehouse/control/coverage.ts';
+// Which slices a verification compares, in random order: the pulls take turns, so that every table is verified, and final
+// days come first more often.
+import { rereadMs } from '../../core/reach-limits.ts';
+import { coverageOf, type Interval, type ScopedInterval } from '../../warehouse/control/coverage.ts';
+import type { Job, NamedJob, PreviewContext } from '../job.ts';
+import { type LocalDay, localDays } from '../pull/plan/local-days.ts';
+import { intervalOf, spanOf } from '../pull/plan/windows.ts';
+import type { Slice } from '../slice.ts';
 
 /** Covered intervals by scope. */
-export type Coverage = ReadonlyMap<string, readonly Interval[]>;
+type Coverage = ReadonlyMap<string, readonly Interval[]>;
 
 /** A final day is this many times as likely to be read as another one. */
 const WEIGHT_OF_FINAL = 4;
 
 /** What is known of the days of a job. */
-export interface Known {
+interface Known {
   coverage: Coverage;
   /** How far behind its coverage a run reads again, ms. */
   lookbackMs: number;
+}
+
+/** A pull whose slices are compared. */
+export interface Verified extends Known {
+  job: NamedJob & Required<Pick<Job, 'slices' | 'workSlice'>>;
+  options: Record<string, unknown>;
+}
+
+/** A slice of the sample. */
+export interface Sampled {
+  verified: Verified;
+  slice: Slice;
+}
+
+const isPull = (job: NamedJob): job is Verified['job'] => job.slices !== undefined && job.workSlice !== undefined;
+
+/** The enabled pulls that have read anything; only those that fill one of the tables, unless it is empty. */
+export async function verifiedPulls({ jobs, dependencies }: PreviewContext, tables: readonly string[]) {
+  const found: Verified[] = [];
+  for (const name of jobs?.names ?? []) {
+    const { job, options = {}, enabled } = jobs?.find(name) ?? {};
+    if (job === undefined || !isPull(job) || enabled === false) continue;
+    if (tables.length > 0 && !job.tables.some(({ name: table }) => tables.includes(table))) continue;
+    const coverage = await coverageOf(dependencies.engine, name);
+    if (coverage.size === 0) continue;
+    // Nothing is settled, so that settled records are read too.
+    const unsettled = 'settle' in options ? { settle: dependencies.clock.now() } : {};
+    found.push({ job, coverage, lookbackMs: rereadMs(options) ?? 0, options: { ...options, ...unsettled } });
+  }
+  return shuffled(found, Math.random);
+}
+
+/** The slices of all pulls, one of each in turn. `days`: how far back, ms. */
+export async function* slicesInTurns(pulls: readonly Verified[], context: PreviewContext, days: number) {
+  const queues = pulls.map((verified) => ({ verified, slices: randomSlices(verified, context, days) }));
+  while (queues.length > 0) {
+    for (const queue of [...queues]) {
+      const { value, done } = await queue.slices.next();
+      if (done === true) queues.splice(queues.indexOf(queue), 1);
+      else yield { verified: queue.verified, slice: value } satisfies Sampled;
+    }
+  }
+}
+
+/** A random slice of every day in random order, then the others. The slices of a listing are the same on every day. */
+async function* randomSlices(verified: Verified, context: PreviewContext, days: number): AsyncGenerator<Slice> {
+  const { dependencies } = context;
+  const { job, options, coverage } = verified;
+  const isDayFinal = (day: LocalDay): boolean =>
+    coverage.keys().some((scope) => isFinal([{ scopes: [scope], ...intervalOf(day) }], verified));
+  const seen = new Set<string>();
+  const others: Slice[] = [];
+  for (const day of shuffled(coveredDays(verified, context, days), Math.random, isDayFinal)) {
+    const period = { ...intervalOf(day), resumable: false };
+    const planned = await job.slices({ job: job.name, options, period, dependencies });
+    const [first, ...rest] = shuffled(
+      planned.filter(({ scope, covers = [] }) => !seen.has(scope) && isInReach(covers, coverage)),
+      Math.random,
+    );
+    for (const { scope } of planned) seen.add(scope);
+    others.push(...rest);
+    if (first !== undefined) yield first;
+  }
+  yield* shuffled(others, Math.random);
+}
+
+/** The local days in reach of which a part is covered. */
+export function coveredDays({ coverage }: Known, { dependencies }: PreviewContext, days: number): LocalDay[] {
+  const now = dependencies.clock.now();
+  const covered = [...coverage.values()].flat().map(spanOf);
+  return localDays([{ begin: now - days, end: now }], dependencies.timezone).filter((day) =>
+    covered.some((span) => span.begin < day.end && span.end > day.begin),
+  );
 }
 
 /**
