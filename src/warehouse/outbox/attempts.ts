@@ -55,18 +55,14 @@ export async function recordAttempts(
   attempts: readonly Attempt[],
   at: string,
 ): Promise<void> {
-  if (attempts.length === 0) return;
   const entries = attempts.map(({ entry }) => entry);
-  const rows: AttemptRow[] = await sql('push_attempt as attempt')
+  const rows: AttemptRow[] = await sql('push_attempt')
     .whereIn('kind', [...new Set(entries.map(({ kind }) => kind))])
     .whereIn(
       'external_code',
       entries.map(({ external_code }) => external_code),
     )
-    .whereRaw(
-      `number = (select max(number) from push_attempt as later where later.kind = attempt.kind
-       and later.external_code = attempt.external_code and later.code_use = attempt.code_use)`,
-    );
+    .orderBy('number');
   const last = new Map(rows.map((row) => [nameOf({ ...row, code_use: Number(row.code_use) }), row]));
   await store(
     pushAttempt,

@@ -11,10 +11,11 @@ import {
   OUTBOX_STATES,
   type OutboxEntry,
   type OutboxState,
+  pushOutbox,
   SHOWN_STATE,
   type ShownState,
 } from './entry.ts';
-import { before, FINAL, type Period } from './queries.ts';
+import { before, countOf, FINAL, type Period } from './queries.ts';
 
 export const entriesNamed = (sql: Knex, code: string, kind?: string): Promise<OutboxEntry[]> =>
   sql('push_outbox')
@@ -50,12 +51,9 @@ export const searchEntries = (sql: Knex, search: EntrySearch): Promise<OutboxEnt
     .offset(search.offset ?? 0);
 
 export const matchingKeys = (sql: Knex, filter: EntryFilter): Promise<EntryKey[]> =>
-  matching(sql, filter).select(['kind', 'external_code', 'code_use']);
+  matching(sql, filter).select(...pushOutbox.key);
 
-export async function countEntries(sql: Knex, filter: EntryFilter): Promise<number> {
-  const [row] = await matching(sql, filter).count({ n: '*' });
-  return Number(row?.n ?? 0);
-}
+export const countEntries = (sql: Knex, filter: EntryFilter): Promise<number> => countOf(matching(sql, filter));
 
 function matching(sql: Knex, { states, kind, code, starting, keys }: EntryFilter): Knex.QueryBuilder {
   const query = sql('push_outbox');
@@ -72,13 +70,12 @@ function matching(sql: Knex, { states, kind, code, starting, keys }: EntryFilter
       ['kind', 'external_code', 'code_use'],
       keys.map((key) => [key.kind, key.external_code, key.code_use]),
     );
-  if (code !== undefined) query.whereRaw("lower(external_code) like ? escape '!'", [`%${likeText(code)}%`]);
+  if (code !== undefined) query.whereRaw("lower(external_code) like lower(?) escape '!'", [`%${likeText(code)}%`]);
   return query;
 }
 
-/** Lower-cases ASCII letters only, as `lower` does in every engine, and escapes the wildcards of LIKE. */
-const likeText = (text: string): string =>
-  text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()).replaceAll(/[!%_]/g, '!$&');
+/** Escapes the wildcards of LIKE. */
+const likeText = (text: string): string => text.replaceAll(/[!%_]/g, '!$&');
 
 /** By the states of the table, of which its index is enough. */
 export async function outboxCounts(engine: Engine): Promise<Record<OutboxState, number>> {
@@ -99,10 +96,10 @@ export async function shownCounts(engine: Engine): Promise<Record<ShownState, nu
 
 /** Since when the oldest unknown entry is unknown; null if there is none. */
 export async function oldestUnknown(engine: Engine): Promise<string | null> {
-  const [row] = await engine.read((sql) =>
-    sql('push_outbox').where({ state: 'unknown' }).min({ since: 'unknown_since' }),
+  const [{ since }] = await engine.read(
+    (sql): Knex.QueryBuilder => sql('push_outbox').where({ state: 'unknown' }).min({ since: 'unknown_since' }),
   );
-  return row?.since ?? null;
+  return since;
 }
 
 /** How long a read-back or a notification may take before the entry needs a person. */
@@ -118,8 +115,8 @@ export const takenFileFact = (kind: string, file = ''): string => `taken file ${
  * acknowledged: a result that cannot be written is an error of the run.
  */
 export async function kindsWithWaitingFiles(sql: Knex): Promise<Set<string>> {
-  const rows: { name: string }[] = await sql('sync_state').where('name', 'like', 'taken file %').select('name');
-  return new Set(rows.flatMap(({ name }) => name.split(' ')[2] ?? []));
+  const names: string[] = await sql('sync_state').where('name', 'like', 'taken file %').pluck('name');
+  return new Set(names.map((name) => name.split(' ')[2] as string));
 }
 
 /** Counts the entries that need a person, by reason and kind. Runs, commands, page and alerts all use this count. */
@@ -176,11 +173,11 @@ const lastUnread = (sql: Knex, at: string): Knex.QueryBuilder =>
 
 /** What could not be read in the last day, newest first. */
 export async function unreadFacts<T>(sql: Knex, at: string, limit: number): Promise<T[]> {
-  const rows: { value: string }[] = await lastUnread(sql, at)
+  const values: string[] = await lastUnread(sql, at)
     .orderBy([{ column: 'updated_at', order: 'desc' }, 'name'])
     .limit(limit)
-    .select('value');
-  return rows.map(({ value }) => JSON.parse(value) as T);
+    .pluck('value');
+  return values.map((value) => JSON.parse(value) as T);
 }
 
 interface KindCount {
@@ -211,10 +208,10 @@ export async function openIssues(sql: Knex, kinds: readonly string[], at: string
       .max({ newest: 'updated_at' });
     return rows.map(({ kind, n, newest }) => ({ kind, n: Number(n), newest }));
   };
-  const unread: { name: string; value: string }[] = await lastUnread(sql, at).select('name', 'value');
+  const unread: { name: string; value: string }[] = await lastUnread(sql, at);
   const unreadable = unread.map(({ name, value }): KindCount => {
     const { at: newest = null } = JSON.parse(value) as { at?: string };
-    return { kind: name.split(' ')[1] ?? '', n: 1, newest };
+    return { kind: name.split(' ')[1] as string, n: 1, newest };
   });
   const rejected = entries()
     .where({ state: 'rejected', attention: null })

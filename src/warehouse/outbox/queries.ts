@@ -11,6 +11,7 @@ import {
   nameOf,
   type OutboxEntry,
   type OutboxState,
+  pushOutbox,
 } from './entry.ts';
 
 export interface Period {
@@ -69,10 +70,10 @@ export async function entriesByKey(
 ): Promise<OutboxEntry[]> {
   const codes = keys.map(({ external_code }) => external_code);
   const known = await entriesByCode(sql, kind, codes);
-  return keys.flatMap(({ external_code, code_use, revision }) => {
-    const uses = known.get(external_code) ?? [];
-    return uses.filter((use) => use.code_use === code_use && use.revision === revision);
-  });
+  return keys.flatMap(
+    ({ external_code, code_use, revision }) =>
+      known.get(external_code)?.find((use) => use.code_use === code_use && use.revision === revision) ?? [],
+  );
 }
 
 export const entriesIn = (sql: Knex, kind: string, state: OutboxState): Knex.QueryBuilder<OutboxEntry, OutboxEntry[]> =>
@@ -80,10 +81,13 @@ export const entriesIn = (sql: Knex, kind: string, state: OutboxState): Knex.Que
     .where({ kind, state })
     .whereRaw(state === 'confirmed' ? IS_CONFIRMED : IS_NOT_CONFIRMED);
 
-export async function countIn(sql: Knex, kind: string, state: OutboxState): Promise<number> {
-  const [row] = await entriesIn(sql, kind, state).count({ n: '*' });
-  return Number(row?.n ?? 0);
+export async function countOf(query: Knex.QueryBuilder): Promise<number> {
+  const [{ n }] = await query.count({ n: '*' });
+  return Number(n);
 }
+
+export const countIn = (sql: Knex, kind: string, state: OutboxState): Promise<number> =>
+  countOf(entriesIn(sql, kind, state));
 
 /** More than one run can send; the remaining entries wait for the next run. */
 const MOST_DUE = 20_000;
@@ -188,7 +192,7 @@ export async function ownersOf(sql: Knex, kind: string, ids: readonly number[]):
   const rows: OutboxEntry[] = await sql('push_outbox')
     .where({ kind })
     .whereIn('remote_id', [...ids])
-    .select('kind', 'external_code', 'code_use', 'remote_id');
+    .select(...pushOutbox.key, 'remote_id');
   return new Map(rows.map((row) => [Number(row.remote_id), row]));
 }
 
@@ -259,20 +263,19 @@ export async function markAcknowledged(
 const NEEDED_CODE =
   "case when state = 'cancelled' or (state = 'confirmed' and seen_at is not null) then null else erp_code end";
 
-/** Drops the content of entries that were rejected before `rejectedBefore`. */
-export async function dropOldPayloads(sql: Knex, kind: string, rejectedBefore: string): Promise<void> {
-  await entriesIn(sql, kind, 'rejected')
+/** Drops the content of entries that were rejected before `rejectedBefore`. Returns how many entries it wrote. */
+export const dropOldPayloads = (sql: Knex, kind: string, rejectedBefore: string): Promise<number> =>
+  entriesIn(sql, kind, 'rejected')
     .where('updated_at', '<', rejectedBefore)
     .where((or) => or.whereNotNull('payload').orWhereNotNull('erp_code'))
     // The notification of the ERP needs the clear code.
     .update({ payload: null, erp_code: sql.raw('case when told_at is null then erp_code end') });
-}
 
 const MOST_AGED = 1_000;
 
 /** Deletes final entries that have not changed since `finalBefore`, with their histories. Entries that the ERP still offers stay. */
 export async function deleteAged(sql: Knex, kind: string, finalBefore: string): Promise<number> {
-  const aged: Pick<EntryKey, 'external_code' | 'code_use'>[] = [];
+  const aged: EntryKey[] = [];
   for (const state of FINAL)
     aged.push(
       ...(await entriesIn(sql, kind, state)
@@ -280,7 +283,7 @@ export async function deleteAged(sql: Knex, kind: string, finalBefore: string): 
         .where('told_at', '<', finalBefore)
         .whereNull('attention')
         .limit(MOST_AGED)
-        .select('external_code', 'code_use')),
+        .select(...pushOutbox.key)),
     );
   for (const page of chunks(aged, PAGE)) {
     const keys = page.map(({ external_code, code_use }) => [external_code, code_use]);

@@ -124,7 +124,6 @@ export async function storeEntries(
   entries: readonly OutboxEntry[],
   set: StoreOptions['set'] = {},
 ): Promise<Set<string>> {
-  if (entries.length === 0) return new Set();
   const where = 'push_outbox.revision = excluded.revision - 1';
   const keys = await store(pushOutbox, entries, { where, set });
   return new Set(keys.map((key) => nameOf({ ...key, code_use: Number(key.code_use) })));
