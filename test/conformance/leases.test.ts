@@ -22,7 +22,7 @@ import {
   isHeld,
   type LeaseManager,
 } from '../../src/warehouse/control/leases.ts';
-import { DEAD_MS, HEARTBEAT_MS, type Heartbeat } from '../../src/warehouse/control/processes.ts';
+import { createObserver, DEAD_MS, HEARTBEAT_MS, type Heartbeat } from '../../src/warehouse/control/processes.ts';
 import { closeRun, openRun, readTicks } from '../../src/warehouse/control/runs.ts';
 import { type ProcessIdentity, thisProcess } from '../../src/warehouse/control/this-process.ts';
 import type { Engine, Transaction } from '../../src/warehouse/engine.ts';
@@ -382,6 +382,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     await other.clock.advance(DAY_MS);
     expect(await watch(1)).toEqual([]);
     expect(await watch(1)).toEqual(['pull-events']);
+    expect(createObserver(other.clock).stillMs('never observed')).toBe(0);
   });
 
   it('a process that could not be replaced, because the warehouse rejected the write, gets its time again', async () => {

@@ -126,8 +126,7 @@ async function takeLease(sql: Knex, name: string, holder: string, at: string): P
 /** Frees the leases of a dead process and returns their names; undefined if the process made a heartbeat since `dead` was read. */
 export async function freeProcess(sql: Knex, dead: SeenProcess, at: string): Promise<string[] | undefined> {
   if (!(await markDead(sql, dead))) return undefined;
-  const leases: Lease[] = await sql(TABLE).where({ holder: dead.id }).select('name');
-  const names = leases.map(({ name }) => name);
+  const names: string[] = await sql(TABLE).where({ holder: dead.id }).pluck('name');
   // The token increases here already, so that the next write of a process that was only suspended is rejected.
   await sql(TABLE)
     .whereIn('name', names)
@@ -157,9 +156,9 @@ export function createLeaseManager(
   const release = ({ name, token }: Lease): Promise<number> =>
     engine.write(({ sql }) => sql(TABLE).where({ name, token }).update({ holder: null }));
 
-  async function freeIfDead(row: SeenProcess): Promise<boolean> {
+  async function freeIfDead(row: SeenProcess): Promise<void> {
     const isGone = isCertainlyDead(row);
-    if (!isGone && observer.stillMs(row.id) < DEAD_MS) return false;
+    if (!isGone && observer.stillMs(row.id) < DEAD_MS) return;
     const askedAt = clock.monotonic();
     // Restart the count: a process that turns out to be alive gets the full time again.
     observer.forget(row.id);
@@ -169,7 +168,6 @@ export function createLeaseManager(
       return freeProcess(sql, row, at());
     });
     if (leases !== undefined) log.warn({ holder: row.id, leases }, 'freed the leases of a dead process');
-    return leases !== undefined;
   }
 
   /** Frees the leases of dead processes and orphaned leases of this one. Returns the leases afterwards. */
@@ -180,12 +178,11 @@ export function createLeaseManager(
     others.delete(own);
     // Observe all of them first: freeing one may have to wait.
     observer.observe([...others.values()]);
-    let isChanged = false;
-    for (const row of others.values()) isChanged = (await freeIfDead(row)) || isChanged;
+    for (const row of others.values()) await freeIfDead(row);
     // Leases of this process that none of its runs uses: the release failed, or `take` failed after its commit.
     const orphaned = holders.filter(({ id, name }) => id === own && ![...holdings.values()].includes(name));
-    for (const lease of orphaned) isChanged = (await release(lease)) > 0 || isChanged;
-    return isChanged ? readLeases(engine) : leases;
+    for (const lease of orphaned) await release(lease);
+    return readLeases(engine);
   }
 
   async function take(name: string): ReturnType<LeaseManager['take']> {
