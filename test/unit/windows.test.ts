@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { equalParts, halvedWindow, untilRead } from '../../src/sync/pull/plan/window-slices.ts';
+import {
+  aheadOption,
+  equalParts,
+  halvedWindow,
+  untilRead,
+  windowOptions,
+} from '../../src/sync/pull/plan/window-slices.ts';
 import {
   cutSpan,
   halves,
@@ -10,6 +16,7 @@ import {
   spansToRead,
   without,
 } from '../../src/sync/pull/plan/windows.ts';
+import { EVER, UNTIL_READ } from '../../src/warehouse/control/coverage.ts';
 
 const HOUR = 3_600_000;
 const NOW = Date.parse('2026-03-01T12:00:00Z');
@@ -74,6 +81,12 @@ describe('the spans to read', () => {
     expect(hours(spansToRead({ ...reach, period, covered: [] }))).toEqual([[-100, -90]]);
     expect(hours(spansToRead({ ...reach, period, covered: covered([-200, -95]) }))).toEqual([[-95, -90]]);
   });
+});
+
+it('a job reads 30 days back, and again and ahead as far as it says itself, unless it is told otherwise', () => {
+  expect(windowOptions('6h').parse({})).toEqual({ since: 720 * HOUR, lookback: 6 * HOUR });
+  expect(windowOptions('6h').parse({ since: '1h', lookback: '2h' })).toEqual({ since: HOUR, lookback: 2 * HOUR });
+  expect(aheadOption('3h').parse(undefined)).toBe(3 * HOUR);
 });
 
 describe('span arithmetic', () => {
@@ -145,5 +158,7 @@ describe('a window', () => {
     expect(untilRead([{ scopes: ['all'], ...window(0, 2) }], at(3))).toEqual([{ scopes: ['all'], ...window(0, 2) }]);
     expect(untilRead([{ scopes: ['all'], ...window(0, 2) }], at(1))).toEqual([{ scopes: ['all'], ...window(0, 1) }]);
     expect(untilRead([{ scopes: ['all'], ...window(0, 2) }], at(0))).toEqual([]);
+    const always = { scopes: ['all'], beginAt: EVER, endAt: UNTIL_READ };
+    expect(untilRead([always], at(1))).toEqual([{ ...always, endAt: at(1) }]);
   });
 });

@@ -150,5 +150,5 @@ async function insert(sql: Knex, rows: readonly CoverageRow[]): Promise<void> {
 }
 
 /** Instants in the same format sort as text. */
-const least = (texts: readonly string[]): string => texts.toSorted().at(0) ?? '';
-const greatest = (texts: readonly string[]): string => texts.toSorted().at(-1) ?? '';
+export const least = (texts: readonly string[]): string => texts.toSorted()[0] as string;
+const greatest = (texts: readonly string[]): string => texts.toSorted().at(-1) as string;

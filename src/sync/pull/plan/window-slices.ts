@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { lookbackOption } from '../../../core/reach-limits.ts';
 import { durationOption } from '../../../core/time/duration-option.ts';
-import { coverageOf, type Interval, type ScopedInterval } from '../../../warehouse/control/coverage.ts';
+import { coverageOf, type Interval, least, type ScopedInterval } from '../../../warehouse/control/coverage.ts';
 import type { PlanContext } from '../types.ts';
 import { ACCOUNT_SCOPE } from './scopes.ts';
 import { halves, intervalOf, type Span, spanOf, spansToRead } from './windows.ts';
@@ -46,5 +46,5 @@ export const halvedWindow = (window: Interval): Interval[] | undefined =>
 /** The part of the intervals that lies before the read; the future is not covered, and is read again later. */
 export const untilRead = (covers: readonly ScopedInterval[], readAt: string): ScopedInterval[] =>
   covers
-    .map((each) => (each.endAt < readAt ? each : { ...each, endAt: readAt }))
+    .map((each) => ({ ...each, endAt: least([each.endAt, readAt]) }))
     .filter(({ beginAt, endAt }) => beginAt < endAt);
