@@ -49,7 +49,7 @@ describe('doctor', () => {
   route_plans: { source: sql, client: pg, connection: "\${ERP_DATABASE_URL}", query: select 1 }
   agents: { source: files, folder: in/agents }
 `);
-    expect(code).toBe(1);
+    expect(code).toBe(75);
     expect(found).toMatchObject([
       {
         state: 'fail',
