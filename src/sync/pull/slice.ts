@@ -22,7 +22,7 @@ import { compareBatches } from './compare.ts';
 import { writtenCoverage } from './plan/backfill-progress.ts';
 import { recordLimit, TOO_MANY } from './plan/slice-scale.ts';
 import { untilRead } from './plan/window-slices.ts';
-import { intervalOf } from './plan/windows.ts';
+import { intervalOf, spanOf, withoutEnds } from './plan/windows.ts';
 import { type Batch, type Batches, createBatches } from './records/batch.ts';
 import type { FullRefreshRange, Prepared } from './records/types.ts';
 import type { SliceReferences } from './references.ts';
@@ -149,17 +149,13 @@ function storing(result: SliceResult, batches: readonly Batch[], { context, slic
   };
 }
 
-/**
- * Makes the periods due once more: a service that left out records by mistake would otherwise hide them for good. The first
- * covered instant of a scope stays, because only what lies after it is due; so does the last, because it says how fresh the
- * data is.
- */
+/** Makes the periods due once more: a service that left out records by mistake would otherwise hide them for good. */
 async function makeDue(tx: Transaction, covers: readonly ScopedInterval[], { job }: RunContext): Promise<void> {
   // A listing is read by every run.
-  for (const { scopes, beginAt, endAt } of covers.filter((each) => each.endAt !== UNTIL_READ)) {
-    for (const [scope, covered] of await coveredBounds(tx, job, scopes)) {
-      const begin = Math.max(Date.parse(beginAt), Date.parse(covered.beginAt) + 1);
-      const end = Math.min(Date.parse(endAt), Date.parse(covered.endAt) - 1);
+  for (const period of covers.filter((each) => each.endAt !== UNTIL_READ)) {
+    for (const [scope, covered] of await coveredBounds(tx, job, period.scopes)) {
+      const [due, may] = [spanOf(period), withoutEnds(spanOf(covered))];
+      const [begin, end] = [Math.max(due.begin, may.begin), Math.min(due.end, may.end)];
       if (begin < end) await invalidate(tx, { scopes: [scope], ...intervalOf({ begin, end }) }, { job });
     }
   }

@@ -4,7 +4,7 @@ import { type Interval, invalidate } from '../../../warehouse/control/coverage.t
 import { readFact, writeFact } from '../../../warehouse/control/learned-facts.ts';
 import type { Plan, PlanContext } from '../types.ts';
 import { localDate, periodOf } from './local-days.ts';
-import { intervalOf, type Span, spanOf, without } from './windows.ts';
+import { intervalOf, type Span, spanOf, without, withoutEnds } from './windows.ts';
 
 interface DailyReach {
   since: number;
@@ -51,16 +51,10 @@ export async function coverageToday(
   };
 }
 
-/**
- * The stretch behind the last reading, or behind the first instant after the last day whose stretch was read. The first and
- * the last instant stay covered, because they mark the range so far.
- */
+/** The stretch behind the last reading, or behind the first instant after the last day whose stretch was read. */
 function stretchOf(covered: readonly Interval[], nextAt: number, { lookback, daily_lookback }: DailyReach): Span {
   const spans = covered.map(spanOf);
-  const first = Math.min(...spans.map(({ begin }) => begin));
   const last = Math.max(...spans.map(({ end }) => end));
-  return {
-    begin: Math.max(first + 1, Math.min(last, nextAt) - daily_lookback),
-    end: last - Math.max(1, lookback),
-  };
+  const { begin, end } = withoutEnds({ begin: Math.min(...spans.map(({ begin }) => begin)), end: last });
+  return { begin: Math.max(begin, Math.min(last, nextAt) - daily_lookback), end: Math.min(end, last - lookback) };
 }

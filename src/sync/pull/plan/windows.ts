@@ -51,6 +51,12 @@ export function without(span: Span, others: readonly Span[]): Span[] {
   return left;
 }
 
+/**
+ * What may become due again of all that was read. The first instant stays covered, because only what lies after it is due;
+ * so does the last, because it says how fresh the data is.
+ */
+export const withoutEnds = ({ begin, end }: Span): Span => ({ begin: begin + 1, end: end - 1 });
+
 /** Merges spans that touch or overlap; the result is in order. */
 export function joined(spans: readonly Span[]): Span[] {
   const result: Span[] = [];
