@@ -29,7 +29,7 @@ import {
   type Question,
   storeAnswers,
 } from './answers.ts';
-import { createdHalves, idsOf, limitOfListing } from './listing-limit.ts';
+import { createdHalves, idsOf, limitOfListing, limitOfSearch } from './listing-limit.ts';
 import { type KnownRecord, LEAST_LENGTH_MS, probePeriodSearch } from './period-search.ts';
 
 export interface ProbeReport {
@@ -136,13 +136,14 @@ function questionsOf(asking: Asking): Record<Question, () => Promise<Answer>> {
   return {
     plan_search: async () => (await planSearch()).meaning,
     plan_period_ends: async () => (await planSearch()).ends,
-    plan_listing: async () => limitOf(await plans(), week, (span) => searchPlans(asking, span), 'the plans of 7 days'),
+    plan_listing: async () =>
+      limitOfSearch(await plans(), week, (span) => searchPlans(asking, span), 'the plans of 7 days'),
     event_search: async () => (await tripSearch()).meaning,
     event_period_ends: async () => (await tripSearch()).ends,
     event_listing: async () => {
       const { listed, ids } = await trips();
       const what = `a day's trips of ${ids.length} vehicles`;
-      const [answer, evidence] = await limitOf(listed, day, (span) => searchTrips(asking, span, ids), what);
+      const [answer, evidence] = await limitOfSearch(listed, day, (span) => searchTrips(asking, span, ids), what);
       if (answer === null || isOpen(answer)) return [answer, evidence];
       return [answer, `${evidence}; pull-events halves a slice that reaches it`];
     },
@@ -209,37 +210,6 @@ async function askSearch(
   );
   const answer = (word: string): Answer => [word === 'unclear' ? null : word, `searches around ${name} ${record.id}`];
   return { meaning: answer(meaning), ends: answer(ends) };
-}
-
-/** How often a period is halved whose records all lie in one half. */
-const MOST_HALVINGS = 4;
-
-/**
- * A listing is cut off if two listings of its halves show records that it lacks, also when it is repeated. If one half shows
- * as many as the whole, as the day after a night without trips, that half is halved again.
- */
-async function limitOf(
-  whole: readonly Found[],
-  span: Span,
-  search: (span: Span) => Promise<Found[]>,
-  what: string,
-): Promise<Answer> {
-  if (whole.length === 0) return [null, `no record in a listing of ${what}`];
-  let { begin, end } = span;
-  for (let halvings = 1; halvings <= MOST_HALVINGS; halvings++) {
-    const middle = begin + (end - begin) / 2;
-    const [first, second] = [await search({ begin, end: middle }), await search({ begin: middle, end })];
-    const isCut = (listed: readonly Found[]): boolean => [...first, ...second].some((each) => !includes(listed, each));
-    if (isCut(whole)) {
-      const again = await search(span);
-      if (isCut(again)) return [`${again.length} records`, `listings of shorter periods show more of ${what}`];
-      break;
-    }
-    if (second.length >= whole.length) begin = middle;
-    else if (first.length >= whole.length) end = middle;
-    else break;
-  }
-  return [`${atLeast(whole.length)} records`, `listings of shorter periods show no more of ${what}`];
 }
 
 /** As many vehicles as fit into a URL, then half as many, until the service accepts them; and what it then listed. */
