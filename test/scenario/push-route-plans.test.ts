@@ -54,7 +54,7 @@ describe('push-route-plans', () => {
 
   it('keeps the stops as the ERP offered them last, by the privacy policies, to compare them with the service', async () => {
     const place = await makePushPlace();
-    const policies: Record<string, Policy> = { 'route_point.address': 'drop' };
+    const policies: Record<string, Policy> = { 'route_point.name': 'drop' };
     place.dependencies.privacy = createPrivacy(policies, 'test');
     const contents = async () => {
       const rows: { external_code: string; stops: string }[] = await place.engine.read((sql) => sql('push_content'));
@@ -67,18 +67,21 @@ describe('push-route-plans', () => {
     );
     const { P1, ...others } = await contents();
     expect(Object.keys(others)).toEqual(['BAD', 'P2']);
-    const none = { latitude: null, longitude: null, address: null, time_scheduled: null };
-    const [depot, customer] = (plan('P1') as { route_points: object[] }).route_points;
+    const nowhere = { name: null, latitude: null, longitude: null, time_scheduled: null };
     expect(P1).toEqual([
-      { ...none, ...depot },
-      { ...none, ...customer, address: undefined },
+      { ...nowhere, order: 1, latitude: -23.5, longitude: -46.6 },
+      { ...nowhere, order: 2 },
     ]);
     const moved = [{ name: 'Customer', type: 'Entrega', latitude: -23.6, longitude: -46.7 }];
     place.drop('route_plans', 'b.json', [plan('P1', { route_points: moved }), plan('BAD', { date_time_end: 'soon' })]);
     await place.run(JOB);
     expect(place.sandbox.ledger().plans).toEqual({ BAD: 1, P1: 1, P2: 1 });
-    expect(await contents()).toMatchObject({ P1: moved, BAD: others.BAD, P2: others.P2 });
-    const stricter = createPrivacy({ ...policies, 'route_point.name': 'hash' }, 'test');
+    expect(await contents()).toMatchObject({
+      P1: [{ latitude: -23.6, longitude: -46.7 }],
+      BAD: others.BAD,
+      P2: others.P2,
+    });
+    const stricter = createPrivacy({ 'route_point.name': 'hash' }, 'test');
     await enforcePrivacy(place.engine, stricter, place.dependencies);
     expect(await contents()).toEqual({});
     // A process that still has the policies before stores nothing, and sends the plan.

@@ -2,7 +2,7 @@
 // taken; until then its batches wait in a spool. Each batch is one transaction; the last one of a file also marks the file
 // as taken.
 import { asRoadbookError, Retriable } from '../../core/errors.ts';
-import { addCounts, type RunCounts, zeroCounts } from '../../core/glossary.ts';
+import { addCounts, type JsonObject, type RunCounts, zeroCounts } from '../../core/glossary.ts';
 import { contentHash } from '../../erp/items/canonical-form.ts';
 import { LONGEST_KEY } from '../../erp/items/field-schemas.ts';
 import { startInstant } from '../../erp/items/item.ts';
@@ -84,6 +84,7 @@ async function takeBatch(push: PushRun, { batch, offers, uncoded }: OfferedBatch
   const rules = rulesOf(push);
   const { privacy, redactor } = push.context.dependencies;
   const { redact } = redactor;
+  const { record: asStored } = privacy.filter(routePoint);
   const taken = await push.engine.write(async (tx) => {
     const known = await entriesByCode(tx.sql, push.kind.feed, codes);
     const counts = { ...zeroCounts(), rejected: uncoded.length };
@@ -103,14 +104,15 @@ async function takeBatch(push: PushRun, { batch, offers, uncoded }: OfferedBatch
       // One code in two spellings changes the same entry twice. Store it once, over the revision that was read.
       const revision = changed.get(nameOf(then))?.revision ?? then.revision;
       changed.set(nameOf(then), { ...then, revision });
+      // Content that breaks a rule is never kept.
       if (offer.reasons.length === 0) contents.set(nameOf(then), { entry: then, data: payloadOf(offer)?.data });
       known.set(offer.external_code, place === -1 ? [...uses, then] : uses.with(place, then));
     }
     const stored = await storeEntries(tx, [...changed.values()]);
     if (stored.size < changed.size) throw changedMeanwhile();
-    // Only for the page, so a process that still runs with earlier policies sends the plans all the same.
-    const { record: asStored } = privacy.filter(routePoint);
-    if (!(await hasOtherPolicies(tx, privacy))) await storeContents(tx, [...contents.values()], asStored);
+    // A process that still runs with earlier policies must not store personal values. It sends the plans all the same.
+    if (contents.size > 0 && !(await hasOtherPolicies(tx, privacy)))
+      await storeContents(tx, [...contents.values()], (stop) => asStored(stop) as JsonObject);
     if (batch.last) await noteUnread(tx, push, batch, unread && redact(unread));
     if (batch.file !== undefined) await markTaken(tx, push, { name: batch.name, ...batch.file, readAt: push.now() });
     return { counts, again };

@@ -1,5 +1,5 @@
-// The stops of each plan as the ERP offered them last, for comparison with what the service has. Unlike the content to send,
-// they are kept after the confirmation, so personal values are stored as the policies of the warehouse say.
+// The stops of each plan as the ERP last offered them without a fault, for comparison with what the service has. Unlike the
+// content to send, they are kept after the confirmation, so personal values are stored as the policies of the warehouse say.
 import type { Knex } from 'knex';
 import { isJsonObject, type JsonObject } from '../../core/glossary.ts';
 import type { Transaction } from '../engine.ts';
@@ -8,7 +8,7 @@ import { type EntryKey, keyOf } from './entry.ts';
 
 export const pushContent = controlTable({
   name: 'push_content',
-  meaning: 'The stops of each pushed plan as the ERP offered them last, for comparison with those of the service.',
+  meaning: 'The stops of each pushed plan as the ERP last offered them, for comparison with those of the service.',
   key: ['kind', 'external_code', 'code_use'],
   columns: {
     kind: text('Kind of the entry.'),
@@ -21,7 +21,7 @@ export const pushContent = controlTable({
   },
 });
 
-const COMPARED = ['name', 'type', 'order', 'address', 'latitude', 'longitude', 'external_code', 'time_scheduled'];
+const COMPARED = ['name', 'order', 'latitude', 'longitude', 'time_scheduled'];
 
 export interface OfferedContent {
   entry: EntryKey;
@@ -32,12 +32,12 @@ export interface OfferedContent {
 export async function storeContents(
   { store }: Pick<Transaction, 'store'>,
   offered: readonly OfferedContent[],
-  asStored: (stop: JsonObject) => unknown,
+  asStored: (stop: JsonObject) => JsonObject,
 ): Promise<void> {
   const rows = offered.flatMap(({ entry, data }) => {
     const points = data?.route_points;
     if (!Array.isArray(points)) return [];
-    const stops = points.filter(isJsonObject).map((point) => asStored(comparedFields(point)));
+    const stops = points.filter(isJsonObject).map((point) => comparedFields(asStored(point)));
     return { ...keyOf(entry), stops: JSON.stringify(stops) };
   });
   if (rows.length > 0) await store(pushContent, rows);

@@ -99,7 +99,7 @@ async function rewriteTables(
     rows += rewritten;
     rows += await rewriteQuarantine(engine, table, filter);
     if (isOwner) rows += await rewriteRevisions(engine, table, privacy);
-    // Its values are in the form of the policy before. The ERP's next offer stores them in the new one.
+    // Its values are in the form of the policy before. They come again with the next change that the ERP offers.
     if (table === routePoint) rows += await engine.write(({ sql }) => sql('push_content').delete());
   }
   return rows;

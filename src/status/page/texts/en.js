@@ -492,7 +492,7 @@ export const en = {
   'today.neverRead': 'Plans have not been read yet, so nothing here says how the day goes. {job} reads them.',
   'today.readUntil': 'Plans and stops as the service had them {when}.',
   'today.notAllRead':
-    'It is not known that all of this day was read: plans and stops that are not shown here may be at the service.',
+    'Perhaps not all of this day was read: plans and stops that are not shown here may be at the service.',
   'today.notRead': 'Not read yet.',
   'today.plans': 'Plans',
   'today.stops': 'Stops',
@@ -590,7 +590,7 @@ export const en = {
   'stops.sent': 'From the ERP',
   'stops.there': 'At the service',
   'stops.difference': 'Difference',
-  'stops.noContent': 'The content that was sent is no longer kept.',
+  'stops.noContent': 'The stops that the ERP offered are not stored for this plan.',
   'stops.noRemote': 'The plan has not been read from the service yet.',
   'differs.onlyHere': 'only from the ERP',
   'differs.onlyThere': 'only at the service',

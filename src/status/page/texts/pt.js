@@ -598,7 +598,7 @@ export const pt = {
   'stops.sent': 'Do ERP',
   'stops.there': 'No serviço',
   'stops.difference': 'Diferença',
-  'stops.noContent': 'O conteúdo enviado não é mais guardado.',
+  'stops.noContent': 'As paradas oferecidas pelo ERP não estão guardadas para este plano.',
   'stops.noRemote': 'O plano ainda não foi lido do serviço.',
   'differs.onlyHere': 'só do ERP',
   'differs.onlyThere': 'só no serviço',
