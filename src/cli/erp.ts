@@ -50,6 +50,7 @@ export function define(erp: Command): void {
       if (!json) say('Nothing was sent.');
       if (report.statements?.some(({ failure }) => failure !== undefined)) return EXIT.failed;
       if (show === undefined) return feedExitCode(report);
+      // The issues are those of the shown item.
       return report.issues.length === 0 ? EXIT.ok : EXIT.failed;
     }),
   });

@@ -4,7 +4,7 @@ import { durationOption } from './time/duration-option.ts';
 
 export const LONGEST_LOOKBACK = '30d';
 export const SHORTEST_RETENTION = '31d';
-/** How far back a verification reaches. */
+/** How far back a verification reaches: less than any retention, so that it restores no deleted row. */
 export const MOST_VERIFIED_DAYS = 29;
 
 /**

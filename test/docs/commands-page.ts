@@ -27,7 +27,7 @@ Call a command as \`npx roadbook <command>\`. Data goes to stdout; messages and 
 | 3 | the configuration is wrong |
 | 4 | the service refused the login |
 | 5 | partial: some slices failed, records were quarantined, a push needs a person, or items of a feed cannot be sent; the rest is safe |
-| 75 | temporary: the service, the warehouse or the ERP cannot be reached; try again later |
+| 75 | temporary: the service, the warehouse or the ERP cannot be reached or is busy; try again later |
 
 ## Signals of \`start\`
 

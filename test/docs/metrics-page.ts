@@ -30,7 +30,7 @@ numbers, a \`hint\` or null, and a \`place\`: the view of the page that shows mo
 | \`job_late\` | \`late\` | the job is \`late\` |
 | \`push_<reason>\` | \`late\` | an entry of the outbox [needs a person](../how-to/recover.md#entries-that-need-a-person) |
 | \`deadline_missed\` | \`late\` | a plan was not confirmed by the \`deadline\` of the day before, and is not confirmed, cancelled or over yet |
-| \`push_rejected\`, \`push_unreadable\`, \`push_accepted_in_part\` | \`attention\` | items were rejected, or plans were taken without some of their stops, until they are corrected, sent again or cancelled; one with a period only until that is over, and at least for a day; or files or feeds could not be read in the last day |
+| \`push_rejected\`, \`push_unreadable\`, \`push_accepted_in_part\` | \`attention\` | items were rejected, or plans were taken without some of their stops. It ends when they are corrected, sent again or cancelled, or when their period is over, but not within a day. Also: files or feeds could not be read in the last day |
 | \`push_gone\` | \`attention\` | the service no longer returns a confirmed plan whose period is not over, until it is cancelled |
 | \`push_stops_without_code\` | \`attention\` | in the last day, stops without an \`external_code\` had an outcome, which cannot be returned to the ERP |
 | \`drift\` | \`late\` | more rows of final days differ from the service than [allowed](../how-to/check-the-warehouse.md) |

@@ -245,7 +245,7 @@ it('a missing driver is reported with the command that installs it', () => {
   const failure = sqlFailure(new Error('Knex: run\n$ npm install tedious --save'), 'client', 'npm install tedious');
   expect(failure).toMatchObject({
     code: 'erp_driver_missing',
-    hint: expect.stringMatching(/again after each upgrade.*: npm install tedious$/),
+    hint: expect.stringMatching(/also after each upgrade.*: npm install tedious$/),
   });
 });
 

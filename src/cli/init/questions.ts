@@ -68,7 +68,7 @@ export const PARTS = {
     {
       name: 'connection',
       message:
-        "Address of the ERP's database: mysql://, postgres://, mssql:// or oracledb:// and user:password@host/database; of SQLite, its file",
+        "Address of the ERP's database, such as mysql://user:password@host/database (or postgres://, mssql://, oracledb://); for SQLite, its file",
       variable: 'ERP_DATABASE_URL',
       isHidden: true,
       isNeeded: true,
@@ -168,7 +168,7 @@ export async function askPart(
   questions: readonly Question[],
   before: Answers,
   { given, isAsking, stored }: Interview,
-  isAgain = false,
+  isAgain: boolean,
 ): Promise<Answers> {
   const answers = { ...before };
   for (const question of questions) {

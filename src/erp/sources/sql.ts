@@ -100,8 +100,8 @@ const MOST_WAITS = 5;
 
 /**
  * Runs the statement once for each entry. A failed entry does not stop the others; a database that cannot be reached, or that
- * opens no session, does: a login that is rejected for each entry would lock the account. After a wait for a lock the others
- * follow in random order: rows that stay locked would else end every run before the same entries.
+ * opens no session, does: a login that is rejected for each entry would lock the account. After a wait for a lock the rest
+ * follows in random order: otherwise rows that stay locked would make every run stop before the same entries.
  */
 async function runEach(
   database: Database,
@@ -120,7 +120,8 @@ async function runEach(
   let waits = 0;
   let outage: RoadbookError | undefined;
   while (left.length > 0) {
-    const [[i, bindings]] = left.splice(hasWaited ? Math.floor(random() * left.length) : 0, 1) as [[number, Bindings]];
+    const next = hasWaited ? Math.floor(random() * left.length) : 0;
+    const [i, bindings] = left.splice(next, 1)[0] as [number, Bindings];
     try {
       if (outage !== undefined) throw outage;
       session ??= await database.open();

@@ -100,7 +100,7 @@ function createKnex({ client: name, connection }: DatabaseSettings, client: SqlC
     Object.assign(given, client.settings(limits, given));
     return database;
   } catch (error) {
-    if (error instanceof URIError) throw unreadableAddress(address ?? '');
+    if (error instanceof URIError && address !== undefined) throw unreadableAddress(address);
     throw sqlFailure(error, 'client', install);
   }
 }

@@ -105,7 +105,7 @@ export function sqlFailure(thrown: unknown, setting: string, install?: string): 
   const { what, isTemporary, code: errorCode } = meaning;
   const isMissing = errorCode === 'erp_driver_missing' && install !== undefined;
   const hint = isMissing
-    ? `Install it in the folder of Roadbook, and again after each upgrade, whose npm ci removes it: ${install}`
+    ? `Install it in the folder of Roadbook, also after each upgrade, which removes it: ${install}`
     : meaning.hint;
   const message = `The ERP's database ${what} (${setting}, ${code})`;
   return new (isTemporary ? Retriable : Fatal)(message, { code: errorCode, hint });

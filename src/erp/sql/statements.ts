@@ -17,7 +17,9 @@ export const BINDINGS = {
   ],
 } as const satisfies Record<string, readonly string[]>;
 
-/** Texts, quoted names and comments, in which a colon names no value. Comments are captured. */
+/** Texts, quoted names and comments, in which a colon names no value. Comments are the first group. `#` begins none: in
+ * PostgreSQL it is an operator.
+ */
 const QUOTED = /'[^']*'?|"[^"]*"?|`[^`]*`?|(--[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?)/g;
 /** Not the type of a cast (`::text`), an assignment (`:=`), a slice (`[1:n]`) or an escaped colon. */
 const NAMED = /(?<![:\w\\\]]):([a-z_]\w*)/gi;
@@ -49,7 +51,7 @@ export function rowsIssue(setting: keyof typeof BINDINGS, statement: string): st
   return `does not use :${IDENTIFYING[setting].join(' or :')}, so it does not say which item is meant`;
 }
 
-/** Joins after which every row of the first table is left. */
+/** Joins that leave out no row of the first table. */
 const KEEPING_JOINS = /\b(?:left(?:\s+outer)?|cross)\s+join\b/gi;
 
 const LEADING_COMMENTS = /^(?:\s|--[^\n]*|#[^\n]*|\/\*(?:[^*]|\*(?!\/))*\*\/)+/;

@@ -1,9 +1,9 @@
 // The data of the first view: the status document with more details for people. It holds instants, not ages, so that
 // its text stays the same while nothing happens.
+import { FEED_KINDS } from '../../erp/feed-kinds.ts';
+import { pushJobOf } from '../../sync/push/kind.ts';
 import { latestRuns, type RunRow } from '../../warehouse/control/runs.ts';
-import { pushOutbox } from '../../warehouse/outbox/entry.ts';
 import type { JobStatus } from '../health/job-status.ts';
-import { feedKindOf } from '../health/reasons.ts';
 import type { StatusFacts } from '../health/status-document.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { runSize } from './runs.ts';
@@ -29,7 +29,7 @@ export async function overview({ document, readAt, unknownSince }: StatusFacts, 
 
 async function overviewJob(status: JobStatus, { engine, jobs, running }: OverviewDependencies) {
   const job = jobs.find(({ name }) => name === status.name);
-  const isPush = job?.tables.includes(pushOutbox) ?? false;
+  const kind = FEED_KINDS.find((each) => pushJobOf(each) === status.name);
   const runs = await latestRuns(engine, status.name, RECENT_RUNS);
   // A run under way has no error yet: until it ends, that of the run before it is shown.
   const ended = runs.find(({ run_id }) => run_id === status.last_end?.run_id);
@@ -38,7 +38,7 @@ async function overviewJob(status: JobStatus, { engine, jobs, running }: Overvie
     meaning: job?.meaning ?? '',
     tables: (job?.tables ?? []).map(({ name }) => name),
     /** A push job that has nothing to read from: its runs are ok and push nothing. */
-    is_without_feed: isPush && running().config.erp[feedKindOf(status.name)] === undefined,
+    is_without_feed: kind !== undefined && running().config.erp[kind] === undefined,
     error_code: ended?.error_code ?? null,
     hint: ended?.error_hint ?? null,
     // Oldest first.

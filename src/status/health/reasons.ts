@@ -151,7 +151,7 @@ const ISSUE_PLACES: Readonly<Record<PushIssue['reason'], string>> = {
   stops_without_code: 'jobs/return-executions',
 };
 
-export const feedKindOf = (job: string): FeedKind => job.slice('push-'.length).replaceAll('-', '_') as FeedKind;
+const feedKindOf = (job: string): FeedKind => job.slice('push-'.length).replaceAll('-', '_') as FeedKind;
 
 /** A job is not plainly ok while it has items for a person to see to. */
 export function withItemHealth(

@@ -48,7 +48,7 @@ export function createSource(slice: Slice, context: RunContext, reading: Reading
       if (mayStore) await factMemory<typeof fact>(dependencies.engine, name).write(fact, dependencies.clock.now());
     },
     isCompared: comparing !== undefined,
-    openIds: async ({ name }) => comparing?.open.get(name) ?? new Set(),
+    openIds: ({ name }) => comparing?.open.get(name) ?? new Set(),
     mayStore,
     urlBytes: dependencies.fleet.urlBytes,
     images: dependencies.images,

@@ -154,8 +154,8 @@ async function makeDue(tx: Transaction, covers: readonly ScopedInterval[], { job
   // A listing is read by every run.
   for (const period of covers.filter((each) => each.endAt !== UNTIL_READ)) {
     for (const [scope, covered] of await coveredBounds(tx, job, period.scopes)) {
-      const [due, may] = [spanOf(period), withoutEnds(spanOf(covered))];
-      const [begin, end] = [Math.max(due.begin, may.begin), Math.min(due.end, may.end)];
+      const [asked, allowed] = [spanOf(period), withoutEnds(spanOf(covered))];
+      const [begin, end] = [Math.max(asked.begin, allowed.begin), Math.min(asked.end, allowed.end)];
       if (begin < end) await invalidate(tx, { scopes: [scope], ...intervalOf({ begin, end }) }, { job });
     }
   }

@@ -62,7 +62,7 @@ export interface Source extends PullContext {
   /** The slice is compared with the warehouse: only its own rows count, and a stored row that is not read is missing. */
   isCompared: boolean;
   /** Ids of records that a comparison leaves out, because every run reads them by id. None if the slice is not compared. */
-  openIds(table: Table): Promise<ReadonlySet<string>>;
+  openIds(table: Table): ReadonlySet<string>;
   /** False for a comparison that repairs nothing: it stores no fact and no file either. */
   mayStore: boolean;
   /** When the reading started; data that reaches the service later is not covered. */

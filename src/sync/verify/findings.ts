@@ -7,14 +7,13 @@ import { localDate } from '../pull/plan/local-days.ts';
 import { spanOf } from '../pull/plan/windows.ts';
 import type { Slice } from '../slice.ts';
 
-export type Findings = ReturnType<typeof createFindings>;
-
 export function createFindings({ dependencies, runId }: Pick<RunContext, 'dependencies' | 'runId'>, repair: boolean) {
   const { clock, engine, timezone } = dependencies;
-  const days = new Map<string, { results: Comparison[]; unrepaired: ScopedInterval[] }>();
+  const byPlace = new Map<string, { results: Comparison[]; unrepaired: ScopedInterval[] }>();
   return {
     async add({ covers = [] }: Slice, results: readonly Comparison[], final: boolean): Promise<void> {
       const now = clock.now();
+      // A listing has no period: its day is that of the verification.
       const [period] = covers;
       const { begin, end } =
         period === undefined || period.endAt === UNTIL_READ ? { begin: now, end: now } : spanOf(period);
@@ -23,8 +22,8 @@ export function createFindings({ dependencies, runId }: Pick<RunContext, 'depend
       // A slice that is read in parts has a result for each.
       const rows = [...Map.groupBy(results, ({ table }) => table)].map(([table, own]) => {
         const name = [table, place.day, place.state].join(' ');
-        const found = days.get(name) ?? { results: [], unrepaired: [] };
-        days.set(name, found);
+        const found = byPlace.get(name) ?? { results: [], unrepaired: [] };
+        byPlace.set(name, found);
         found.results.push(...own);
         if (final && !repair && countsOf(own).wrong > 0) found.unrepaired.push(...covers);
         const { wrong, ...counts } = countsOf(found.results);

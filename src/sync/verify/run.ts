@@ -12,7 +12,15 @@ import { stoppedEarly } from '../run.ts';
 import type { Slice } from '../slice.ts';
 import { createFindings } from './findings.ts';
 import { probeFirst } from './nightly-probe.ts';
-import { coveredDays, isFinal, type Sampled, shuffled, slicesInTurns, type Verified, verifiedPulls } from './sample.ts';
+import {
+  coveredDays,
+  isFinal,
+  type Sampled,
+  shuffled,
+  slicesInTurns,
+  type VerifiedPull,
+  verifiedPulls,
+} from './sample.ts';
 
 export interface VerifyOptions {
   /** Slices to compare. */
@@ -52,14 +60,14 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
   const callsLeft = { count: max_calls };
   const failures = await probeFirst(context, options, callsLeft);
   /** Pulls of which no further slice is read. */
-  const failedPulls = new Set<Verified>();
+  const failedPulls = new Set<VerifiedPull>();
   /** No further slice is read. */
   let isOver = false;
 
   /** Compares a slice, or a random part of it if it is too large. Returns what was not compared for lack of calls. */
   async function compare(one: Waiting, calls: number): Promise<Waiting[]> {
-    const { verified } = one;
-    if (isOver || failedPulls.has(verified)) return [];
+    const { pull } = one;
+    if (isOver || failedPulls.has(pull)) return [];
     if (signal.aborted || draining?.aborted === true) {
       stop(stoppedEarly(STOPPED));
       return [];
@@ -69,10 +77,10 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
     if (left.count < (one.slice.calls ?? 1)) return [one];
     const rest: Waiting[] = [];
     for (let part = one.slice; ; ) {
-      const { outcome, results } = await read(verified, part, left);
+      const { outcome, results } = await read(pull, part, left);
       switch (outcome.end) {
         case 'loaded':
-          await found.add(part, results, isFinal(part.covers ?? [], verified));
+          await found.add(part, results, isFinal(part.covers ?? [], pull));
           return rest;
         case 'stopped':
           stop(stoppedEarly(STOPPED));
@@ -80,19 +88,19 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
         case 'failed':
           if (outcome.failure.code === TOO_MANY) return [{ ...one, slice: part }, ...rest];
           log.warn({ scope: part.scope, err: outcome.failure }, 'slice not compared');
-          fail(verified, outcome.failure);
+          fail(pull, outcome.failure);
           return rest;
         case 'cut': {
           const [smaller, ...others] = shuffled(outcome.slices, Math.random);
           if (smaller === undefined) return [{ ...one, slice: part }, ...rest];
-          rest.push(...others.map((slice) => ({ verified, slice, isRest: true })));
+          rest.push(...others.map((slice) => ({ pull, slice, isRest: true })));
           part = smaller;
         }
       }
     }
   }
 
-  async function read({ job, options }: Verified, slice: Slice, left: { count: number }) {
+  async function read({ job, options: ofPull }: VerifiedPull, slice: Slice, left: { count: number }) {
     const given = left.count;
     let results: readonly Comparison[] = [];
     const take = (compared: readonly Comparison[]): void => {
@@ -101,7 +109,7 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
     const outcome = await job.workSlice(slice, {
       ...context,
       job: job.name,
-      options,
+      options: ofPull,
       period: NO_COVERAGE_PERIOD,
       callsLeft: left,
       comparing: { repair, open, take },
@@ -111,10 +119,10 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
     return { outcome, results };
   }
 
-  function fail(verified: Verified, failure: RoadbookError): void {
+  function fail(pull: VerifiedPull, failure: RoadbookError): void {
     if (failure instanceof Fatal && !OF_ONE_PULL.includes(failure.code)) stop(failure);
     else failures.push(failure);
-    if (failure instanceof Fatal) failedPulls.add(verified);
+    if (failure instanceof Fatal) failedPulls.add(pull);
   }
 
   function stop(failure: RoadbookError): void {
@@ -129,7 +137,7 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
   for await (const one of slicesInTurns(await verifiedPulls(context, options.tables), context, options.days)) {
     isAllAsked = sampled < sample;
     if (!isAllAsked || isOver) break;
-    if (failedPulls.has(one.verified)) continue;
+    if (failedPulls.has(one.pull)) continue;
     sampled++;
     const share = Math.max(LEAST_CALLS, Math.ceil(callsLeft.count / (sample - sampled + 1)));
     waiting.push(...(await compare({ ...one, isRest: false }, share)));
@@ -166,9 +174,9 @@ const tooFewCalls = (slices: string, calls: number): Fatal =>
 /** The jobs whose slices a run may read. */
 export async function previewVerify(context: PreviewContext): Promise<Preview[]> {
   const { sample, days, max_calls, tables } = verifyOptions(context);
-  return (await verifiedPulls(context, tables)).map((verified) => ({
-    what: verified.job.name,
-    detail: { days: coveredDays(verified, context, days).length, slices_of_all_jobs: sample },
+  return (await verifiedPulls(context, tables)).map((pull) => ({
+    what: pull.job.name,
+    detail: { days: coveredDays(pull, context, days).length, slices_of_all_jobs: sample },
     further: `at most ${max_calls} for all jobs together`,
   }));
 }

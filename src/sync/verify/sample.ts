@@ -21,22 +21,22 @@ interface Known {
 }
 
 /** A pull whose slices are compared. */
-export interface Verified extends Known {
+export interface VerifiedPull extends Known {
   job: NamedJob & Required<Pick<Job, 'slices' | 'workSlice'>>;
   options: Record<string, unknown>;
 }
 
 /** A slice of the sample. */
 export interface Sampled {
-  verified: Verified;
+  pull: VerifiedPull;
   slice: Slice;
 }
 
-const isPull = (job: NamedJob): job is Verified['job'] => job.slices !== undefined && job.workSlice !== undefined;
+const isPull = (job: NamedJob): job is VerifiedPull['job'] => job.slices !== undefined && job.workSlice !== undefined;
 
 /** The enabled pulls that have read anything; only those that fill one of the tables, unless it is empty. */
 export async function verifiedPulls({ jobs, dependencies }: PreviewContext, tables: readonly string[]) {
-  const found: Verified[] = [];
+  const found: VerifiedPull[] = [];
   for (const name of jobs?.names ?? []) {
     const { job, options = {}, enabled } = jobs?.find(name) ?? {};
     if (job === undefined || !isPull(job) || enabled === false) continue;
@@ -50,27 +50,27 @@ export async function verifiedPulls({ jobs, dependencies }: PreviewContext, tabl
   return shuffled(found, Math.random);
 }
 
-/** The slices of all pulls, one of each in turn. `days`: how far back, ms. */
-export async function* slicesInTurns(pulls: readonly Verified[], context: PreviewContext, days: number) {
-  const queues = pulls.map((verified) => ({ verified, slices: randomSlices(verified, context, days) }));
+/** The slices of all pulls, one of each in turn. */
+export async function* slicesInTurns(pulls: readonly VerifiedPull[], context: PreviewContext, reachMs: number) {
+  const queues = pulls.map((pull) => ({ pull, slices: randomSlices(pull, context, reachMs) }));
   while (queues.length > 0) {
     for (const queue of [...queues]) {
       const { value, done } = await queue.slices.next();
       if (done === true) queues.splice(queues.indexOf(queue), 1);
-      else yield { verified: queue.verified, slice: value } satisfies Sampled;
+      else yield { pull: queue.pull, slice: value } satisfies Sampled;
     }
   }
 }
 
 /** A random slice of every day in random order, then the others. The slices of a listing are the same on every day. */
-async function* randomSlices(verified: Verified, context: PreviewContext, days: number): AsyncGenerator<Slice> {
+async function* randomSlices(pull: VerifiedPull, context: PreviewContext, reachMs: number): AsyncGenerator<Slice> {
   const { dependencies } = context;
-  const { job, options, coverage } = verified;
+  const { job, options, coverage } = pull;
   const isDayFinal = (day: LocalDay): boolean =>
-    coverage.keys().some((scope) => isFinal([{ scopes: [scope], ...intervalOf(day) }], verified));
+    coverage.keys().some((scope) => isFinal([{ scopes: [scope], ...intervalOf(day) }], pull));
   const seen = new Set<string>();
   const others: Slice[] = [];
-  for (const day of shuffled(coveredDays(verified, context, days), Math.random, isDayFinal)) {
+  for (const day of shuffled(coveredDays(pull, context, reachMs), Math.random, isDayFinal)) {
     const period = { ...intervalOf(day), resumable: false };
     const planned = await job.slices({ job: job.name, options, period, dependencies });
     const [first, ...rest] = shuffled(
@@ -85,10 +85,10 @@ async function* randomSlices(verified: Verified, context: PreviewContext, days: 
 }
 
 /** The local days in reach of which a part is covered. */
-export function coveredDays({ coverage }: Known, { dependencies }: PreviewContext, days: number): LocalDay[] {
+export function coveredDays({ coverage }: Known, { dependencies }: PreviewContext, reachMs: number): LocalDay[] {
   const now = dependencies.clock.now();
   const covered = [...coverage.values()].flat().map(spanOf);
-  return localDays([{ begin: now - days, end: now }], dependencies.timezone).filter((day) =>
+  return localDays([{ begin: now - reachMs, end: now }], dependencies.timezone).filter((day) =>
     covered.some((span) => span.begin < day.end && span.end > day.begin),
   );
 }

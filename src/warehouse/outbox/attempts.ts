@@ -62,6 +62,7 @@ export async function recordAttempts(
       'external_code',
       entries.map(({ external_code }) => external_code),
     )
+    // The last attempt of each entry comes last, and stays in the map.
     .orderBy('number');
   const last = new Map(rows.map((row) => [nameOf({ ...row, code_use: Number(row.code_use) }), row]));
   await store(

@@ -70,12 +70,16 @@ function matching(sql: Knex, { states, kind, code, starting, keys }: EntryFilter
       ['kind', 'external_code', 'code_use'],
       keys.map((key) => [key.kind, key.external_code, key.code_use]),
     );
-  if (code !== undefined) query.whereRaw("lower(external_code) like lower(?) escape '!'", [`%${likeText(code)}%`]);
+  if (code !== undefined) query.whereRaw("lower(external_code) like ? escape '!'", [`%${likeText(code)}%`]);
   return query;
 }
 
-/** Escapes the wildcards of LIKE. */
-const likeText = (text: string): string => text.replaceAll(/[!%_]/g, '!$&');
+/**
+ * Lower-cases ASCII letters only, as `lower` does with the column's collation; of a bound text PostgreSQL would lower-case all
+ * letters. Escapes the wildcards of LIKE.
+ */
+const likeText = (text: string): string =>
+  text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()).replaceAll(/[!%_]/g, '!$&');
 
 /** By the states of the table, of which its index is enough. */
 export async function outboxCounts(engine: Engine): Promise<Record<OutboxState, number>> {

@@ -17,14 +17,21 @@ function inOrder(rows, before) {
   return rows.toSorted((a, b) => (place.get(a.key) ?? before.length) - (place.get(b.key) ?? before.length));
 }
 
-/** Columns as wide and rows at least as high as they are now, or as their content needs again. */
-function keepSizes(/** @type {HTMLTableElement} */ table, /** @type {boolean} */ isKept) {
-  const sizes = (/** @type {Iterable<HTMLElement>} */ elements) =>
-    Array.from(elements, (element) => ({ element, ...element.getBoundingClientRect().toJSON() }));
-  const [columns, rows] = [sizes(table.tHead?.rows[0]?.cells ?? []), sizes(table.rows)];
-  table.style.tableLayout = isKept ? 'fixed' : '';
-  for (const { element, width } of columns) element.style.width = isKept ? `${width}px` : '';
-  for (const { element, height } of rows) element.style.height = isKept ? `${height}px` : '';
+const headOf = (/** @type {HTMLTableElement} */ table) => [...(table.tHead?.rows[0]?.cells ?? [])];
+
+/** Keeps columns as wide and rows at least as high as they are now. */
+function keepSizes(/** @type {HTMLTableElement} */ table) {
+  const widths = headOf(table).map((cell) => cell.getBoundingClientRect().width);
+  const heights = Array.from(table.rows, (row) => row.getBoundingClientRect().height);
+  table.style.tableLayout = 'fixed';
+  for (const [n, cell] of headOf(table).entries()) cell.style.width = `${widths[n]}px`;
+  for (const [n, row] of [...table.rows].entries()) row.style.setProperty('--kept', `${heights[n]}px`);
+}
+
+function releaseSizes(/** @type {HTMLTableElement} */ table) {
+  table.style.tableLayout = '';
+  for (const cell of headOf(table)) cell.style.width = '';
+  for (const row of table.rows) row.style.removeProperty('--kept');
 }
 
 const topInPage = (/** @type {Element} */ element) => element.getBoundingClientRect().top + scrollY;
@@ -56,7 +63,7 @@ export function Table({ caption, columns, rows, empty }) {
   shown.current = ordered.map(({ key }) => key);
   const hold = (/** @type {object} */ change) => setHeld((held) => ({ ...held, ...change }));
   const point = (/** @type {boolean} */ pointer) => (/** @type {any} */ event) => {
-    keepSizes(event.currentTarget, pointer);
+    (pointer ? keepSizes : releaseSizes)(event.currentTarget);
     hold({ pointer });
   };
   return html`<div class="table-frame">

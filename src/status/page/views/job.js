@@ -1,6 +1,7 @@
 // @ts-check
 // One job: how it stands, its last runs as a grid of equal cells, durations, rows, schedule, options, tables and log; and
 // a text about its failure for a ticket.
+import { createRef } from 'preact';
 import { href } from '../address.js';
 import { html } from '../html.js';
 import { useData, usePage } from '../parts/page.js';
@@ -31,7 +32,7 @@ function Job({ job, status }) {
   const details = useData(`jobs/${encodeURIComponent(job.name)}`);
   const latest = useData(job.last_run === null ? undefined : 'run', { id: job.last_run?.run_id });
   function incident() {
-    const area = /** @type {{current: HTMLTextAreaElement | null}} */ ({ current: null });
+    const area = createRef();
     ask({
       title: t('incident.title'),
       text: html`<p>${t('incident.text')}</p><textarea class="incident" ref=${area} readonly rows="12" aria-label=${t('incident.title')}>${incidentText(job, status)}</textarea>`,

@@ -75,9 +75,9 @@ function Day({ day, plans, chosen }) {
   /** That nothing is late or open is known only of a day that was read. */
   const figure = (/** @type {number} */ n) => (isRead || n > 0 ? count(n) : '–');
   const layers = LAYERS.filter(({ status }) => picture.states[status] !== undefined);
-  const statusWords = Object.entries(picture.byStatus).map(([status, n]) => `${word('stopStatus', status)} ${n}`);
+  const stopWords = Object.entries(picture.byStatus).map(([status, n]) => `${word('stopStatus', status)} ${n}`);
   return html`
-    <${Age} read=${read} day=${day} />
+    <${Age} read=${read} status=${day.status} isRead=${isRead} />
     <${PlansInShort} plans=${plans} isToday=${day.day === day.today} />
     <ul class="cards" aria-label=${t('today.figures')}>
       <${Card} name=${t('today.plans')} value=${steps === undefined || (!isRead && total(steps) === 0) ? '–' : count(total(steps))}>${steps && stepWords(steps)}<//>
@@ -91,7 +91,7 @@ function Day({ day, plans, chosen }) {
       <${Panel} name=${t('today.byStatus')}>${
         stops === 0
           ? html`<${Empty}>${isRead ? t('today.noStops') : t('today.notRead')}<//>`
-          : html`<${StackedChart} label="${t('today.byStatus')}: ${statusWords.join(', ')}" period=${day} at=${picture.at}
+          : html`<${StackedChart} label="${t('today.byStatus')}: ${stopWords.join(', ')}" period=${day} at=${picture.at}
                 layers=${layers.map(({ status, colour }) => ({ colour, values: picture.states[status] }))} />
               <${Legend} keys=${layers.map(({ status, colour }) => [word('stopStatus', status), colour])} />`
       }<//>
@@ -127,13 +127,12 @@ const lateRule = ({ late_after_seconds }) => t('today.lateRule', { span: span(la
 /** Its beginning was read, and it has no hole. Of a day to come nothing is sure yet. */
 const isReadDay = ({ status }) => status !== null && status.status !== 'hole' && status.read_until !== null;
 
-/** How old the data of the day is, undefined while that is not known yet, and whether its figures may still change. */
-function Age({ read, day }) {
-  const { status } = day;
+/** `read`: when plans were last read; undefined while that is not known. Also says whether the figures may still change. */
+function Age({ read, status, isRead }) {
   if (read === undefined) return null;
   if (read === null)
     return html`<p class="banner late" role="status">${rich('today.neverRead', { job: html`<a href=${href('jobs', ['pull-route-plans'])}>pull-route-plans</a>` })}</p>`;
-  if (!isReadDay(day))
+  if (!isRead)
     return html`<p class="banner late" role="status">${t('today.notAllRead')}${' '}<a href=${href('data')}>${t('view.data')}</a></p>`;
   return html`<p class="hint age">${rich('today.readUntil', { when: html`<${Time} at=${read} />` })}${' '}
     <a href=${href('data')}>${statusWords(status)}</a></p>`;

@@ -54,7 +54,8 @@ export async function coverageToday(
 /** The stretch behind the last reading, or behind the first instant after the last day whose stretch was read. */
 function stretchOf(covered: readonly Interval[], nextAt: number, { lookback, daily_lookback }: DailyReach): Span {
   const spans = covered.map(spanOf);
+  const first = Math.min(...spans.map(({ begin }) => begin));
   const last = Math.max(...spans.map(({ end }) => end));
-  const { begin, end } = withoutEnds({ begin: Math.min(...spans.map(({ begin }) => begin)), end: last });
+  const { begin, end } = withoutEnds({ begin: first, end: last });
   return { begin: Math.max(begin, Math.min(last, nextAt) - daily_lookback), end: Math.min(end, last - lookback) };
 }

@@ -121,7 +121,7 @@ export function windowed<Request>(
   async function readWindow(work: WindowWork, source: Source): Promise<{ load: Load; gone: RecordId[] }> {
     const { beginAt, endAt, searchUntil = endAt } = source.isCompared ? { ...work, ...searchEnd(work) } : work;
     const answer = await source.call(search, request(searchPeriod(spanOf({ beginAt, endAt: searchUntil }))));
-    const open = await source.openIds(table);
+    const open = source.openIds(table);
     const known = (await knownIn(work, table, resource, source.warehouse)).filter((id) => !open.has(String(id)));
     const isOfWindow = belongsTo(work, known);
     const listed = source.isCompared ? answer.filter((each) => isOfWindow(each) && !open.has(idOf(each))) : answer;

@@ -40,7 +40,7 @@ export async function readRoutePlans(
   const { found, rejected } = await search(work, source, options);
   const { beginAt, endAt } = intervalOf(span);
   const known = await plansStartingIn(source.warehouse, beginAt, endAt);
-  const open = await source.openIds(routePlan);
+  const open = source.openIds(routePlan);
   const changed = found.filter(
     (plan) =>
       !open.has(String(plan.id)) &&
