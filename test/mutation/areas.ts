@@ -3,7 +3,7 @@
 export interface Area {
   /** Under src/. */
   files: readonly string[];
-  /** Under test/. */
+  /** Under test/, in the order in which they run. */
   tests: readonly string[];
 }
 
@@ -42,17 +42,17 @@ export const AREAS: Readonly<Record<string, Area>> = {
   sending: {
     files: ['sync/push/send.ts', 'sync/push/read-back.ts', 'sync/push/ingest.ts'],
     tests: [
-      'scenario/push-promise.test.ts',
       'scenario/push-outcomes.test.ts',
+      'scenario/push-keys.test.ts',
+      'scenario/push-shared-keys.test.ts',
+      'scenario/push-changes.test.ts',
+      'scenario/push-unreadable.test.ts',
+      'scenario/push-doubts.test.ts',
       'scenario/push-lanes.test.ts',
       'scenario/push-turned-away.test.ts',
-      'scenario/push-doubts.test.ts',
-      'scenario/push-blind-search.test.ts',
-      'scenario/push-unreadable.test.ts',
-      'scenario/push-changes.test.ts',
       'scenario/push-invalid-changes.test.ts',
-      'scenario/push-shared-keys.test.ts',
-      'scenario/push-keys.test.ts',
+      'scenario/push-blind-search.test.ts',
+      'scenario/push-promise.test.ts',
     ],
   },
 };

@@ -19,9 +19,7 @@ const SAME_EITHER_WAY = 'Both forms give the same result.';
 const ALL_COLUMNS = 'An empty name selects all columns, this one among them.';
 const WHOLE_PUSHES = 'Whole pushes notice it: test/scenario/push-outcomes.test.ts.';
 const OTHER_CAUSE = 'Of another cause neither status nor kind is known either.';
-const AT_THE_EDGE = 'Differs only in the millisecond of the edge.';
-const OPTIONS = 'The options of jobs notice it: test/scenario/pull-itineraries.test.ts.';
-const READ_ONCE_MORE = 'The leases are read once more, with the same result.';
+const NAMED_SUBQUERY = 'Only PostgreSQL 14 and 15 need the name of a subquery.';
 
 export const EXPLAINED: readonly Explained[] = [
   {
@@ -32,74 +30,11 @@ export const EXPLAINED: readonly Explained[] = [
     why: 'The margin is for the rounding of sums; no sum of fifths meets its very edge.',
   },
   {
-    file: 'warehouse/control/coverage.ts',
-    line: "const least = (texts: readonly string[]): string => texts.toSorted().at(0) ?? '';",
-    code: "''",
-    becomes: '"Stryker was here!"',
-    why: FOR_THE_TYPE,
-  },
-  {
-    file: 'warehouse/control/coverage.ts',
-    line: "const greatest = (texts: readonly string[]): string => texts.toSorted().at(-1) ?? '';",
-    code: "''",
-    becomes: '"Stryker was here!"',
-    why: FOR_THE_TYPE,
-  },
-  {
-    file: 'sync/pull/plan/window-slices.ts',
-    line: '.map((each) => (each.endAt < readAt ? each : { ...each, endAt: readAt }))',
-    code: 'each.endAt < readAt',
-    becomes: 'each.endAt <= readAt',
-    why: SAME_EITHER_WAY,
-  },
-  {
     file: 'warehouse/control/leases.ts',
     line: `.select('lease.*', ...HOLDER_COLUMNS.map((column) => \`process.\${column}\`));`,
     code: "'lease.*'",
     becomes: '""',
     why: ALL_COLUMNS,
-  },
-  {
-    file: 'warehouse/control/leases.ts',
-    line: "const leases: Lease[] = await sql(TABLE).where({ holder: dead.id }).select('name');",
-    code: "'name'",
-    becomes: '""',
-    why: ALL_COLUMNS,
-  },
-  {
-    file: 'warehouse/control/leases.ts',
-    line: 'if (!isGone && observer.stillMs(row.id) < DEAD_MS) return false;',
-    code: 'false',
-    becomes: 'true',
-    why: READ_ONCE_MORE,
-  },
-  {
-    file: 'warehouse/control/leases.ts',
-    line: 'return leases !== undefined;',
-    code: 'leases !== undefined',
-    becomes: 'true',
-    why: READ_ONCE_MORE,
-  },
-  {
-    file: 'warehouse/control/leases.ts',
-    line: 'let isChanged = false;',
-    code: 'false',
-    becomes: 'true',
-    why: READ_ONCE_MORE,
-  },
-  {
-    file: 'warehouse/control/leases.ts',
-    line: 'for (const lease of orphaned) isChanged = (await release(lease)) > 0 || isChanged;',
-    code: '(await release(lease)) > 0',
-    becomes: '(await release(lease)) >= 0',
-    why: READ_ONCE_MORE,
-  },
-  {
-    file: 'warehouse/control/processes.ts',
-    line: 'stillMs: (id: string): number => seen.get(id)?.stillMs ?? 0,',
-    code: 'seen.get(id)?.stillMs',
-    becomes: 'seen.get(id).stillMs',
-    why: FOR_THE_TYPE,
   },
   {
     file: 'warehouse/control/processes.ts',
@@ -114,6 +49,62 @@ export const EXPLAINED: readonly Explained[] = [
     code: 'reportGap(gap);',
     becomes: ';',
     why: 'A file has the clock of this machine; on PostgreSQL, test/scenario/server-clock.test.ts notices it.',
+  },
+  {
+    file: 'warehouse/outbox/queries.ts',
+    line: 'return ready.sort((a, b) => (order(a) < order(b) ? -1 : 1));',
+    code: 'order(a) < order(b)',
+    becomes: 'order(a) <= order(b)',
+    why: SAME_EITHER_WAY,
+  },
+  {
+    file: 'warehouse/outbox/queries.ts',
+    line: '(confirmed_at !== null && (confirmed_at <= start || confirmed_at > end)));',
+    code: 'confirmed_at !== null',
+    becomes: 'true',
+    why: FOR_THE_TYPE,
+  },
+  {
+    file: 'warehouse/outbox/queries.ts',
+    line: ".orderBy(['external_code', 'code_use'])",
+    code: "['external_code', 'code_use']",
+    becomes: '[]',
+    why: 'The entries come in the order of the index that the condition is written for.',
+  },
+  {
+    file: 'warehouse/outbox/lists.ts',
+    line: ".from(noted.unionAll([unknown, notAcknowledged]).as('entry'))",
+    code: "'entry'",
+    becomes: '""',
+    why: NAMED_SUBQUERY,
+  },
+  {
+    file: 'warehouse/outbox/lists.ts',
+    line: ".from(found.as('entry'))",
+    code: "'entry'",
+    becomes: '""',
+    why: NAMED_SUBQUERY,
+  },
+  {
+    file: 'warehouse/outbox/lists.ts',
+    line: ".orderBy(['reason', 'kind'])",
+    code: "['reason', 'kind']",
+    becomes: '[]',
+    why: 'SQLite sorts to group; on PostgreSQL, test/conformance/outbox.test.ts notices it.',
+  },
+  {
+    file: 'warehouse/outbox/lists.ts',
+    line: ".select('kind', 'updated_at');",
+    code: "'kind'",
+    becomes: '""',
+    why: ALL_COLUMNS,
+  },
+  {
+    file: 'warehouse/outbox/lists.ts',
+    line: ".select('sent_at', 'seen_at'),",
+    code: "'sent_at'",
+    becomes: '""',
+    why: ALL_COLUMNS,
   },
   {
     file: 'sync/push/decide.ts',
@@ -250,51 +241,9 @@ export const EXPLAINED: readonly Explained[] = [
   },
   {
     file: 'warehouse/control/processes.ts',
-    line: 'return rows.map((row) => ({ ...row, isSilent: nowMs - Date.parse(row.heartbeat_at) > DEAD_MS }));',
-    code: 'nowMs - Date.parse(row.heartbeat_at) > DEAD_MS',
-    becomes: 'nowMs - Date.parse(row.heartbeat_at) >= DEAD_MS',
-    why: AT_THE_EDGE,
-  },
-  {
-    file: 'warehouse/control/processes.ts',
     line: 'let recent: number[] = [];',
     code: '[]',
     becomes: '["Stryker was here"]',
     why: SAME_EITHER_WAY,
-  },
-  {
-    file: 'warehouse/control/processes.ts',
-    line: 'recent = recent.filter((at) => at > clock.monotonic() - MINUTE_MS);',
-    code: 'at > clock.monotonic() - MINUTE_MS',
-    becomes: 'at >= clock.monotonic() - MINUTE_MS',
-    why: AT_THE_EDGE,
-  },
-  {
-    file: 'warehouse/control/coverage.ts',
-    line: "export const UNTIL_READ = '9999-12-31T23:59:59.999Z';",
-    code: "'9999-12-31T23:59:59.999Z'",
-    becomes: '""',
-    why: 'The freshness of listings notices it: test/scenario/status-api.test.ts.',
-  },
-  {
-    file: 'sync/pull/plan/window-slices.ts',
-    line: 'export const windowOptions = (lookback: string) =>',
-    code: `(lookback: string) => z.object({ since: durationOption('30d', 'How far back a first run reads (default 30d).'), lookback: lookbackOption(lookback, \`How far behind the edge each run reads again (default \${lookback}).\`), })`,
-    becomes: '() => undefined',
-    why: OPTIONS,
-  },
-  {
-    file: 'sync/pull/plan/window-slices.ts',
-    line: 'z.object({',
-    code: `{ since: durationOption('30d', 'How far back a first run reads (default 30d).'), lookback: lookbackOption(lookback, \`How far behind the edge each run reads again (default \${lookback}).\`), }`,
-    becomes: '{}',
-    why: OPTIONS,
-  },
-  {
-    file: 'sync/pull/plan/window-slices.ts',
-    line: 'export const aheadOption = (ahead: string) =>',
-    code: `(ahead: string) => durationOption(ahead, \`How far into the future each run reads (default \${ahead}).\`)`,
-    becomes: '() => undefined',
-    why: OPTIONS,
   },
 ];
