@@ -1,7 +1,14 @@
 // Coverage on every engine: the ranges that were read are stored for each job and scope.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { windowsToRead } from '../../src/sync/pull/plan/window-slices.ts';
-import { coverageOf, EVER, invalidate, invalidateFuture, markCovered } from '../../src/warehouse/control/coverage.ts';
+import {
+  coverageOf,
+  coveredBounds,
+  EVER,
+  invalidate,
+  invalidateFuture,
+  markCovered,
+} from '../../src/warehouse/control/coverage.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { engineCases } from '../support/engines.ts';
@@ -86,6 +93,18 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
       'k a 1-9 r1@10',
     ]);
     expect((await coverageOf(engine, 'j')).get('a')).toEqual([days(1, 3), days(5, 9)]);
+  });
+
+  it('begins and ends for each scope of a job, whatever lies between', async () => {
+    await covered(['a', 'b'], 2, 3);
+    await covered(['a', 'c'], 5, 6);
+    await covered(['a'], 1, 9, by('k', 'r1', 10));
+    expect(await engine.write((tx) => coveredBounds(tx, 'j', ['a', 'b', 'd']))).toEqual(
+      new Map([
+        ['a', days(2, 6)],
+        ['b', days(2, 3)],
+      ]),
+    );
   });
 
   it('covers more scopes at once than one statement can hold', async () => {

@@ -13,6 +13,7 @@ import {
   intervalOf,
   joined,
   type Span,
+  searchPeriod,
   spansToRead,
   without,
 } from '../../src/sync/pull/plan/windows.ts';
@@ -128,6 +129,11 @@ describe('span arithmetic', () => {
     ]);
     expect(halves({ begin: 0, end: 9 }, 5)).toBeUndefined();
   });
+});
+
+it('a search begins a millisecond early, because it may omit its first instant', () => {
+  const period = { beginAt: '2026-03-01T11:59:59.999Z', endAt: '2026-03-01T13:00:00.000Z' };
+  expect(searchPeriod({ begin: NOW, end: NOW + HOUR })).toEqual(period);
 });
 
 describe('a window', () => {
