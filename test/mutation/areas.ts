@@ -39,8 +39,18 @@ export const AREAS: Readonly<Record<string, Area>> = {
     files: ['sync/push/decide.ts', 'sync/push/offer.ts', 'sync/push/outcome.ts', 'sync/push/windows.ts'],
     tests: ['unit/push-decide.test.ts', 'unit/push-offer.test.ts', 'unit/push-outcome.test.ts'],
   },
+  ingest: {
+    files: ['sync/push/ingest.ts'],
+    tests: [
+      'scenario/push-acknowledge.test.ts',
+      'scenario/push-invalid-changes.test.ts',
+      'scenario/push-cuts.test.ts',
+      'scenario/push-rare-cases.test.ts',
+      'scenario/push-promise.test.ts',
+    ],
+  },
   sending: {
-    files: ['sync/push/send.ts', 'sync/push/read-back.ts', 'sync/push/ingest.ts'],
+    files: ['sync/push/send.ts', 'sync/push/read-back.ts'],
     tests: [
       'scenario/push-outcomes.test.ts',
       'scenario/push-keys.test.ts',
@@ -51,6 +61,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'scenario/push-lanes.test.ts',
       'scenario/push-turned-away.test.ts',
       'scenario/push-invalid-changes.test.ts',
+      'scenario/push-rare-cases.test.ts',
       'scenario/push-blind-search.test.ts',
       'scenario/push-promise.test.ts',
     ],

@@ -64,7 +64,7 @@ ${all.mutants} changes, ${percent(all.killed, all.mutants)} noticed by a test, $
 
 [Stryker](https://stryker-mutator.io) changes the core of retries, coverage, leases and the outbox in small ways, one at a
 time: a condition turned around, a block left out, a word emptied. The tests of that area then have to fail. The
-tests are quick ones on a real SQLite database; of sending, they are whole pushes to the sandbox. Pulls, kills and
+tests are quick ones on a real SQLite database; of ingest and sending, they are whole pushes to the sandbox. Pulls, kills and
 PostgreSQL are not among them, so a change that survives here may be noticed there. Of the push, the order of its steps (run.ts), the
 acknowledgements (acknowledge.ts) and the actions of a person (actions.ts) are not changed: scenarios and
 killed pushes hold them. ${all.ignored} changes of log lines, of words for people and of the declarations of

@@ -38,12 +38,15 @@ describe('a plan with several cells that cannot be read', () => {
     const dates = { 'plan.date_time_start': '2025-03-13T08:00', 'plan.date_time_end': '2025-03-13T18:00' };
     const place = { 'point.latitude': 'north', 'point.longitude': 'west' };
     await erp.give('P1', { 'plan.external_code': 'P1', ...dates, 'point.name': 'A', ...place });
-    const { run, clock, entry } = await makePushPlace({ feeds: { route_plans: erp.feed } });
+    const { run, clock, entry, lines } = await makePushPlace({ feeds: { route_plans: erp.feed } });
     for (let runs = 0; runs < 3; runs++) {
       expect(await run('push-route-plans')).toMatchObject({ rejected: 1, error: { message: '1 plan rejected' } });
       await clock.advance(MINUTE);
     }
     const both = /latitude is not .*longitude is not /;
+    expect(lines.filter((line) => line.includes('an item of the feed cannot be read'))).toEqual(
+      Array(3).fill(expect.stringMatching(both)),
+    );
     expect((await entry('P1')).reasons).toMatch(both);
     expect(await erp.acknowledgements()).toEqual([
       { code: 'P1', state: 'rejected', message: expect.stringMatching(both) },
