@@ -67,7 +67,7 @@ describe('push-route-plans', () => {
     );
     const { P1, ...others } = await contents();
     expect(Object.keys(others)).toEqual(['BAD', 'P2']);
-    const nowhere = { name: null, latitude: null, longitude: null, time_scheduled: null };
+    const nowhere = { name: null, latitude: null, longitude: null };
     expect(P1).toEqual([
       { ...nowhere, order: 1, latitude: -23.5, longitude: -46.6 },
       { ...nowhere, order: 2 },
@@ -342,6 +342,18 @@ describe('push-route-plans', () => {
     expect(await issues()).toEqual(['2 rejected', '1 accepted_in_part']);
     await place.clock.advance(24 * 60 * MINUTE_MS);
     expect(await issues()).toEqual(['1 rejected']);
+  });
+
+  it('no longer counts an unreadable plan once its code, which may be reused, has a later use', async () => {
+    const place = await makePushPlace();
+    const issues = async () => (await pushIssues(place.engine, place.clock.now())).map(({ entries }) => entries);
+    place.drop('route_plans', 'a.json', plan('R7', { date_time_start: 'soon' }));
+    await place.run(JOB, { reuse_codes: true });
+    await place.clock.advance(25 * 60 * MINUTE_MS);
+    expect(await issues()).toEqual([1]);
+    place.drop('route_plans', 'b.json', plan('R7', LONGER));
+    expect(await place.run(JOB, { reuse_codes: true })).toMatchObject({ confirmed: 1 });
+    expect(await issues()).toEqual([]);
   });
 
   it('accepts a plan again that changed after it was rejected, and leaves an equal one alone', async () => {

@@ -20,7 +20,7 @@ export const BINDINGS = {
 /** Texts, quoted names and comments, in which a colon names no value. Comments are the first group. `#` begins none: in
  * PostgreSQL it is an operator.
  */
-const QUOTED = /'[^']*'?|"[^"]*"?|`[^`]*`?|(--[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?)/g;
+const QUOTED = /'[^']*'?|"[^"]*"?|`[^`]*`?|(--(?=\s|$)[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?)/g;
 /** Not the type of a cast (`::text`), an assignment (`:=`), a slice (`[1:n]`) or an escaped colon. */
 const NAMED = /(?<![:\w\\\]]):([a-z_]\w*)/gi;
 
@@ -51,8 +51,8 @@ export function rowsIssue(setting: keyof typeof BINDINGS, statement: string): st
   return `does not use :${IDENTIFYING[setting].join(' or :')}, so it does not say which item is meant`;
 }
 
-/** Joins that leave out no row of the first table. */
-const KEEPING_JOINS = /\b(?:left(?:\s+outer)?|cross)\s+join\b/gi;
+/** Such a join leaves out no row of the first table. A cross join of MySQL may have a condition. */
+const KEEPING_JOINS = /\bleft(?:\s+outer)?\s+join\b/gi;
 
 const LEADING_COMMENTS = /^(?:\s|--[^\n]*|#[^\n]*|\/\*(?:[^*]|\*(?!\/))*\*\/)+/;
 

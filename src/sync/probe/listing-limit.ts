@@ -1,7 +1,9 @@
 // Finds out whether a listing is cut off: then listings of a part of it show records that it lacks, also when it is repeated.
 // Nothing shows it where all records are alike in what the service can filter by.
+import { asRoadbookError } from '../../core/errors.ts';
 import { scalarText } from '../../core/glossary.ts';
 import { toInstant } from '../../fleet/instants.ts';
+import { isRejected } from '../pull/plan/slice-scale.ts';
 import type { Span } from '../pull/plan/windows.ts';
 import { type Answer, atLeast } from './answers.ts';
 
@@ -20,7 +22,7 @@ interface Listing<Filter> {
 export async function limitOfListing<Filter>({ what, whole, list, parts }: Listing<Filter>): Promise<Answer> {
   if (whole.length === 0) return [null, `no record in the listing of ${what}`];
   const shown: Records[] = [];
-  for (const part of parts) shown.push(await list(part));
+  for (const part of parts) shown.push(await listedPart(() => list(part)));
   const cutAt = await lengthIfCut(whole, shown, list);
   if (cutAt !== undefined) return [`${cutAt} records`, `listings of a part of ${what} show more`];
   const isAnyShorter = shown.some(({ length }) => length > 0 && length < whole.length);
@@ -28,6 +30,13 @@ export async function limitOfListing<Filter>({ what, whole, list, parts }: Listi
   const others = new Set(idsOf(whole)).difference(new Set(shown.flatMap(idsOf))).size;
   return [`${atLeast(whole.length)} records`, `listings of parts of ${what} show no more; ${others} are in no part`];
 }
+
+/** Empty if the service rejects the part, such as a category that it does not have. */
+const listedPart = (list: () => Promise<Records>): Promise<Records> =>
+  list().catch((thrown: unknown) => {
+    if (isRejected(asRoadbookError(thrown))) return [];
+    throw thrown;
+  });
 
 /** How often a period is halved whose records all lie in one half. */
 const MOST_HALVINGS = 4;

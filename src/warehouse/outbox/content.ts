@@ -21,7 +21,7 @@ export const pushContent = controlTable({
   },
 });
 
-const COMPARED = ['name', 'order', 'latitude', 'longitude', 'time_scheduled'];
+const COMPARED = ['name', 'order', 'latitude', 'longitude'];
 
 export interface OfferedContent {
   entry: EntryKey;

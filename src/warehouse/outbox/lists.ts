@@ -191,9 +191,13 @@ interface KindCount {
   newest: string | null;
 }
 
+/** Where codes are reused, the correction of an item that could not be read is a new use. */
+const IS_UNDATED = `period_end is null and not exists (select 1 from push_outbox as later where later.kind = push_outbox.kind
+  and later.external_code = push_outbox.external_code and later.code_use > push_outbox.code_use)`;
+
 /**
  * Counts by kind what was rejected or taken in part, and is still an issue: an entry until its period is over, and at least
- * for a day; a rejected one without a period until it is in another state. Entries that need a person are counted elsewhere.
+ * for a day; a rejected one without a period until it is in another state or its code has a later use. Entries that need a person are counted elsewhere.
  * What could not be read is listed one by one.
  */
 export async function openIssues(sql: Knex, kinds: readonly string[], at: string) {
@@ -220,7 +224,7 @@ export async function openIssues(sql: Knex, kinds: readonly string[], at: string
   const rejected = entries()
     .where({ state: 'rejected', attention: null })
     .whereRaw(IS_NOT_CONFIRMED)
-    .where((or) => or.whereNull('period_end').orWhere('period_end', '>', at).orWhere('updated_at', '>=', since));
+    .where((or) => or.whereRaw(IS_UNDATED).orWhere('period_end', '>', at).orWhere('updated_at', '>=', since));
   // Two parts, because each has an index: the few plans that changed lately, and the few whose period is not over.
   const lately = entries().where('updated_at', '>=', since).where('period_end', '<=', at).whereRaw(IS_CONFIRMED);
   const notOver = entries().where('period_end', '>', at).whereRaw(IS_PARTIAL);

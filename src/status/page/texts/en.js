@@ -595,7 +595,6 @@ export const en = {
   'differs.onlyHere': 'only from the ERP',
   'differs.onlyThere': 'only at the service',
   'differs.place': 'other place',
-  'differs.time': 'other time',
   'differs.order': 'other order',
   'days.yesterday': 'Yesterday',
   'days.final': 'Yesterday, {day}, is final in every table: its figures no longer change.',

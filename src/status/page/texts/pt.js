@@ -603,7 +603,6 @@ export const pt = {
   'differs.onlyHere': 'só do ERP',
   'differs.onlyThere': 'só no serviço',
   'differs.place': 'outro lugar',
-  'differs.time': 'outro horário',
   'differs.order': 'outra ordem',
   'days.yesterday': 'Ontem',
   'days.final': 'Ontem, {day}, está fechado em todas as tabelas: os números não mudam mais.',

@@ -33,9 +33,8 @@ function differences({ own, there }) {
   const isMoved = ['latitude', 'longitude'].some(
     (field) => own[field] !== null && there[field] !== null && Math.abs(own[field] - there[field]) > SAME_PLACE,
   );
-  const isOther = own.time_scheduled !== null && Date.parse(own.time_scheduled) !== Date.parse(there.time_scheduled);
   const isReordered = own.order !== null && own.order !== there.planned_order;
-  return [isMoved && 'place', isOther && 'time', isReordered && 'order'].filter((field) => field !== false);
+  return [isMoved && 'place', isReordered && 'order'].filter((field) => field !== false);
 }
 
 const columns = () => [
@@ -59,7 +58,7 @@ export function StopsCompared({ content, remote, isExpected }) {
     class: isBoth && differs.length > 0 ? 'row-late' : '',
     cells: [
       html`<${Foreign}>${(own ?? there).name ?? ''}<//>`,
-      own === null ? '–' : facts(own.order, own.time_scheduled),
+      own === null ? '–' : facts(own.order, null),
       there === null ? '–' : facts(there.planned_order, there.time_scheduled),
       there === null ? null : word('stopStatus', there.status ?? 'P'),
       isBoth
