@@ -694,7 +694,7 @@ it('a file with too long a name is one issue, however often it is read', async (
 it.each([
   ['cannot be read', { 'plan.external_code': 'P1', 'point.name': 'A', 'point.order': '1.5' }],
   ['is invalid', plan('P1', { date_time_start: 'soon' })],
-])('an item that %s is an issue for another day with each file that has it', async (_, item) => {
+])('an item that %s is an issue until it is corrected, and a newer one with each file that has it', async (_, item) => {
   const place = await makePushPlace();
   const issues = () => pushIssues(place.engine, place.clock.now());
   for (const name of ['a', 'b']) {
@@ -704,6 +704,9 @@ it.each([
     expect(await place.entry('P1')).toMatchObject({ origin: `${name}.json record 1` });
     await place.clock.advance(25 * HOUR);
     await place.run(JOB);
-    expect(await issues()).toEqual([]);
+    expect(await issues()).toMatchObject([{ reason: 'rejected', entries: 1 }]);
   }
+  place.drop('route_plans', 'c.json', plan('P1'));
+  await place.run(JOB);
+  expect(await issues()).toEqual([]);
 });
