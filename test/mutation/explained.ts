@@ -51,6 +51,13 @@ export const EXPLAINED: readonly Explained[] = [
     why: 'A file has the clock of this machine; on PostgreSQL, test/scenario/server-clock.test.ts notices it.',
   },
   {
+    file: 'warehouse/outbox/lists.ts',
+    line: "text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()).replaceAll(/[!%_]/g, '!$&');",
+    code: 'letter.toLowerCase()',
+    becomes: 'letter.toUpperCase()',
+    why: 'LIKE of SQLite ignores the case of these letters; on PostgreSQL, test/conformance/outbox.test.ts notices it.',
+  },
+  {
     file: 'warehouse/outbox/queries.ts',
     line: 'return ready.sort((a, b) => (order(a) < order(b) ? -1 : 1));',
     code: 'order(a) < order(b)',
