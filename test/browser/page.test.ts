@@ -605,7 +605,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     ['to come', '2026-04-20'],
   ])('does not reassure about a day %s', async (_, day) => {
     const page = await open(`today?day=${day}`);
-    await page.getByText('It is not known that all of this day was read').waitFor();
+    await page.getByText('Perhaps not all of this day was read').waitFor();
     const figures = page.getByRole('list', { name: 'The day in figures' });
     expect(await figures.locator('.card-value').allInnerTexts()).toEqual(['–', '–', '–', '–', '–']);
     const words = await page.locator('main').innerText();
