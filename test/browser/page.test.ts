@@ -249,7 +249,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await dialog.waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     await dialog.getByRole('button', { name: 'Cancel the plan' }).click();
-    await page.getByText('It is cancelled').waitFor();
+    await page.getByRole('region', { name: 'Messages' }).getByText('It is cancelled').waitFor();
     const rows = await place.rig.rows("select state from push_outbox where external_code = 'R-2026-03-11-7'");
     expect(rows).toEqual([{ state: 'cancelled' }]);
   });

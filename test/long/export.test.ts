@@ -13,8 +13,8 @@ import { parquet } from '../../src/warehouse/export/parquet-format.ts';
 import { ALL_DAYS, writeEventDays } from '../../src/warehouse/load/event-days.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import type { ViewColumnType } from '../../src/warehouse/schema/view.ts';
+import { addRecords, DAY, HOUR, openRig } from '../scenario/pull-setup.ts';
 import type { EngineName } from '../support/engines.ts';
-import { addRecords, DAY, HOUR, openRig } from './pull-setup.ts';
 
 const START = '2026-03-02T15:00:00Z';
 
