@@ -11,7 +11,10 @@ import { makeStatusPlace, type StatusPlace, TOKEN } from '../support/status-plac
 
 if (chromiumPath === undefined) process.stderr.write('Chromium was not found: the browser tests are skipped.\n');
 
-describe.skipIf(chromiumPath === undefined)('the page', () => {
+/** A browser may meet a machine that stalls: a test fails if it fails twice. */
+const RETRY = { retry: 1 };
+
+describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
   let place: StatusPlace;
   let browser: Browser;
   let opened: OpenPage;
@@ -891,7 +894,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   });
 });
 
-describe.skipIf(chromiumPath === undefined)('the page after a rejected plan and an unreadable file', () => {
+describe.skipIf(chromiumPath === undefined)('the page after a rejected plan and an unreadable file', RETRY, () => {
   it('says what was rejected, where it is and what to do, and calls no job late', async () => {
     const [{ place, folder }, browser] = await Promise.all([makeRejection(), launchBrowser()]);
     onTestFinished(async () => {
@@ -963,7 +966,7 @@ describe.skipIf(chromiumPath === undefined)('the page after a rejected plan and 
   });
 });
 
-describe.skipIf(chromiumPath === undefined)('the page without a token in the configuration', () => {
+describe.skipIf(chromiumPath === undefined)('the page without a token in the configuration', RETRY, () => {
   it('says at once that actions are off, and asks for no token', async () => {
     const [place, browser] = await Promise.all([makeStatusPlace({ config: 'status: { port: 0 }' }), launchBrowser()]);
     onTestFinished(async () => {
