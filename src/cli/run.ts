@@ -2,9 +2,8 @@
 import type { Command } from 'commander';
 import type { RunSummary } from '../core/glossary.ts';
 import { formatDuration } from '../core/time/durations.ts';
-import { FEED_KINDS } from '../erp/feed-kinds.ts';
 import { previewChain, runChain } from '../sync/job-chain.ts';
-import { pushJobOf } from '../sync/push/kind.ts';
+import { pushedKindOf } from '../sync/push/kind.ts';
 import { defineCommand, print, say, sayWaiting, withApp } from './command.ts';
 import { jobLookup, namedJob } from './named-job.ts';
 import { EXIT, exitCodeOfRun } from './output/exit-codes.ts';
@@ -39,7 +38,7 @@ export const define = (command: Command): Command =>
       const request = { job, options, cause: 'manual' as const, period, signal, onWait: sayWaiting(name) };
       const { summary } = await runChain(request, jobLookup(app), dependencies);
       print(json ? JSON.stringify(summary, null, 2) : describeRun(summary));
-      const kind = FEED_KINDS.find((each) => pushJobOf(each) === name);
+      const kind = pushedKindOf(name);
       if (kind !== undefined && app.loaded.config.erp[kind] === undefined)
         say(`The configuration has no feed erp.${kind}: nothing was pushed.`);
       return exitCodeOfRun(summary);

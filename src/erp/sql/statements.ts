@@ -17,7 +17,8 @@ export const BINDINGS = {
   ],
 } as const satisfies Record<string, readonly string[]>;
 
-/** Texts, quoted names and comments, in which a colon names no value. Comments are the first group. `#` begins none: in
+/**
+ * Texts, quoted names and comments, in which a colon names no value. Comments are the first group. `#` begins none: in
  * PostgreSQL it is an operator.
  */
 const QUOTED = /'[^']*'?|"[^"]*"?|`[^`]*`?|(--(?=\s|$)[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?)/g;

@@ -1,7 +1,6 @@
 // The data of the first view: the status document with more details for people. It holds instants, not ages, so that
 // its text stays the same while nothing happens.
-import { FEED_KINDS } from '../../erp/feed-kinds.ts';
-import { pushJobOf } from '../../sync/push/kind.ts';
+import { pushedKindOf } from '../../sync/push/kind.ts';
 import { latestRuns, type RunRow } from '../../warehouse/control/runs.ts';
 import type { JobStatus } from '../health/job-status.ts';
 import type { StatusFacts } from '../health/status-document.ts';
@@ -29,7 +28,7 @@ export async function overview({ document, readAt, unknownSince }: StatusFacts, 
 
 async function overviewJob(status: JobStatus, { engine, jobs, running }: OverviewDependencies) {
   const job = jobs.find(({ name }) => name === status.name);
-  const kind = FEED_KINDS.find((each) => pushJobOf(each) === status.name);
+  const kind = pushedKindOf(status.name);
   const runs = await latestRuns(engine, status.name, RECENT_RUNS);
   // A run under way has no error yet: until it ends, that of the run before it is shown.
   const ended = runs.find(({ run_id }) => run_id === status.last_end?.run_id);

@@ -1,11 +1,10 @@
 // Why the health is not `ok`, one reason for each problem: the same list for the page, `roadbook status`, metrics and
 // alerts. Pure: the facts are read elsewhere.
 import type { Config } from '../../config/schema.ts';
-import type { FeedKind } from '../../erp/feed-kinds.ts';
 import { type ProbeChange, QUESTIONS, type Question } from '../../sync/probe/answers.ts';
 import type { OutboxAttention } from '../../sync/push/attention.ts';
 import { missedText } from '../../sync/push/deadline.ts';
-import { pushJobOf } from '../../sync/push/kind.ts';
+import { pushedKindOf, pushJobOf } from '../../sync/push/kind.ts';
 import type { PushIssue } from '../../sync/push/push-issues.ts';
 import type { TableDrift } from '../../warehouse/control/verification.ts';
 import type { OutboxState } from '../../warehouse/outbox/entry.ts';
@@ -151,8 +150,6 @@ const ISSUE_PLACES: Readonly<Record<PushIssue['reason'], string>> = {
   stops_without_code: 'jobs/return-executions',
 };
 
-const feedKindOf = (job: string): FeedKind => job.slice('push-'.length).replaceAll('-', '_') as FeedKind;
-
 /** A job is not plainly ok while it has items for a person to see to. */
 export function withItemHealth(
   job: JobStatus,
@@ -166,9 +163,9 @@ export function withItemHealth(
 
 /** A push job that the file does not list has no feed on purpose; plans are what Roadbook is for. */
 function feedReason(job: string, { erp, jobs }: ReasonFacts['config']): Reason[] {
-  const kind = feedKindOf(job);
+  const kind = pushedKindOf(job);
   const { enabled = false, isListed = false } = jobs[job] ?? {};
-  if (!enabled || !isListed || erp[kind] !== undefined) return [];
+  if (kind === undefined || !enabled || !isListed || erp[kind] !== undefined) return [];
   return [
     {
       code: 'push_without_feed',

@@ -4,7 +4,7 @@ import { isPassing, type RoadbookError } from '../../core/errors.ts';
 import { type JsonObject, zeroCounts } from '../../core/glossary.ts';
 import { PRIORITY } from '../../core/rate/limiter.ts';
 import { isoInstant } from '../../core/time/clock.ts';
-import type { FeedKind } from '../../erp/feed-kinds.ts';
+import { FEED_KINDS, type FeedKind } from '../../erp/feed-kinds.ts';
 import type { Endpoint } from '../../fleet/endpoint.ts';
 import { keyOf, type OutboxEntry, type Place, placeOf } from '../../warehouse/outbox/entry.ts';
 import type { Period } from '../../warehouse/outbox/queries.ts';
@@ -44,6 +44,9 @@ export type Verdict =
 
 /** The job that pushes the items of a kind. */
 export const pushJobOf = (kind: string): string => `push-${kind.replaceAll('_', '-')}`;
+
+/** The kind whose items the job pushes; undefined for any other job. */
+export const pushedKindOf = (job: string): FeedKind | undefined => FEED_KINDS.find((kind) => pushJobOf(kind) === job);
 
 export interface PushKind {
   readonly feed: FeedKind;

@@ -58,7 +58,7 @@ export function StopsCompared({ content, remote, isExpected }) {
     class: isBoth && differs.length > 0 ? 'row-late' : '',
     cells: [
       html`<${Foreign}>${(own ?? there).name ?? ''}<//>`,
-      own === null ? '–' : facts(own.order, null),
+      own?.order ?? '–',
       there === null ? '–' : facts(there.planned_order, there.time_scheduled),
       there === null ? null : word('stopStatus', there.status ?? 'P'),
       isBoth
