@@ -26,6 +26,7 @@ const LOOK_UPS: Readonly<Record<string, string>> = {
   'itineraries of a period': `select id from itinerary where date_time_start ${PERIOD}`,
   'itineraries that were open at an instant': `select id from itinerary where date_time_end ${PERIOD}`,
   'route plans of a period': `select id from route_plan where date_time_start ${PERIOD}`,
+  'plans of a vehicle in a period': `select plan_code from bi_route_plan where vehicle_id = 1 and day >= '2026-03-01'`,
   'the plan of an ERP code': "select plan_code from bi_route_plan where plan_code = 'ROUTE-7'",
   'the days of plans that are still open': "select status from bi_day_status where day = '2026-03-01'",
   'plans whose status changed lately': `select entity_id from status_change where observed_at ${PERIOD}`,

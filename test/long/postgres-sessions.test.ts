@@ -170,6 +170,19 @@ describe('a server that is silent', () => {
     await other.destroy();
   });
 
+  it('holds up the next load of its table in the same process for no longer than a lock', async () => {
+    const engine = openPostgres({ url, schema: 'fleet' }, { lockMs: 300, stalledMs: 200 });
+    onTestFinished(engine.close);
+    await bringSchemaUpToDate(engine);
+    const { promise: end, resolve } = Promise.withResolvers<void>();
+    const isLong = { isLong: true, tables: ['vehicle'] };
+    const endless = engine.write(() => end, isLong);
+    const next = engine.write((tx) => tx.load(vehicle, vehicles(3), metadata), isLong);
+    await expect(next).rejects.toMatchObject({ code: 'warehouse_locked' });
+    resolve();
+    await endless;
+  });
+
   const silentWork: [string, (engine: Engine, goSilent: () => void) => Promise<unknown>][] = [
     [
       'a read',

@@ -208,13 +208,16 @@ it('makes no more calls than allowed where they are retried, also under a lease'
   expect([requests, run.requests]).toEqual([3, 3]);
 });
 
-it('rejects a table that no job pulls, and waits for its next tick after a failure', async () => {
+it('rejects a table that no job pulls, logs one line for a failure, and waits for its next tick', async () => {
   const rig = await makeRig({ startAt: NOW, sandbox: { vehicles: 1 } });
   onTestFinished(() => rig.close());
   await expect(verify(rig, { tables: ['events'] })).rejects.toThrow(/"event"/);
   await rig.run('pull-vehicles');
   rig.sandbox.addFault({ call: 'vehicles', fault: '500', times: 100 });
+  rig.logLines.length = 0;
   const { run: cut } = await verify(rig);
   expect(cut.error?.code).toBe('service_failed');
+  const lines = rig.logLines.map((line) => JSON.parse(line) as { level: string; msg: string });
+  expect(lines.filter(({ level }) => level !== 'debug')).toMatchObject([{ level: 'error', msg: 'run finished' }]);
   expect(await rig.rows(`select retry_at from sync_run where run_id = '${cut.run_id}'`)).toEqual([{ retry_at: null }]);
 });

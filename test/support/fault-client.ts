@@ -11,6 +11,7 @@ import type { CallName } from '../../src/sandbox/http/call-names.ts';
 import type { Credentials, Ledger } from '../../src/sandbox/sandbox.ts';
 import { type AnyCall, callsOf, findTargets } from './fault-calls.ts';
 import { type Cell, type MatrixFault, TRIES } from './fault-matrix.ts';
+import { createSessionMemory } from './session-memory.ts';
 
 interface Order {
   url: string;
@@ -65,6 +66,7 @@ function open({ timeoutMs, deadlineMs }: Limits): Fleet {
     },
     {
       clock: systemClock,
+      memory: createSessionMemory(),
       limiter: createLimiter({ concurrency: 4, perMinute: 1_000_000, clock: systemClock }),
       log: createLog({ level: 'silent', redactor, write: () => undefined }),
       redactor,

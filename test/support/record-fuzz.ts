@@ -29,6 +29,7 @@ import { rebuildRecord } from './rebuild.ts';
 import { type RecordService, startRecordService } from './record-service.ts';
 import { makeRig, type Rig } from './rig.ts';
 import { difference } from './same-record.ts';
+import { createSessionMemory } from './session-memory.ts';
 
 type Draft = DraftRecord | { other: unknown };
 
@@ -74,6 +75,7 @@ export async function openFuzzPlace(engine: EngineName): Promise<FuzzPlace> {
       clock: systemClock,
       redactor,
       log: createLog({ level: 'silent', redactor, write: () => undefined }),
+      memory: createSessionMemory(),
       limiter: createLimiter({ concurrency: 8, perMinute: 10_000_000, clock: systemClock }),
     },
   );

@@ -21,6 +21,7 @@ import type { Engine } from '../../src/warehouse/engine.ts';
 import { createPrivacy } from '../../src/warehouse/privacy/privacy.ts';
 import { type EngineName, makePlaceWithSchema, rowsOf } from './engines.ts';
 import { fleetSettings } from './fleet-settings.ts';
+import { createSessionMemory } from './session-memory.ts';
 
 export interface Rig {
   clock: ManualClock;
@@ -81,6 +82,7 @@ export async function makeRig({
     clock,
     log,
     redactor,
+    memory: createSessionMemory(),
     // It paces real requests, so it lives on real time; where it does not, there is no pace to keep.
     limiter: createLimiter({
       concurrency: 8,

@@ -23,6 +23,7 @@ import { createPrivacy } from '../../src/warehouse/privacy/privacy.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { fleetSettings } from './fleet-settings.ts';
 import { leaseManagerOn, processElsewhere } from './lease-manager.ts';
+import { createSessionMemory } from './session-memory.ts';
 import { newLife, type SimulatedIo } from './simulated-io.ts';
 import { simulateNetwork, type Weather } from './simulated-network.ts';
 
@@ -94,6 +95,7 @@ export async function beginDaemon(options: LifeOptions): Promise<BegunDaemon> {
     log,
     redactor,
     random: jitter.next,
+    memory: createSessionMemory(),
     limiter: createLimiter({ concurrency: 4, perMinute: 600, clock, random: jitter.next }),
     connect: (to) => simulateNetwork(to, { io, clock, random: network, weather, onExchange: note }),
   });

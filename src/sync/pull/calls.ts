@@ -2,7 +2,7 @@
 // run in parallel, and the first failure aborts the others, because the slice has failed. The limiter decides how many are
 // sent at once.
 import { Fatal } from '../../core/errors.ts';
-import { PRIORITY } from '../../core/rate/limiter.ts';
+import { PRIORITY } from '../../core/rate/rate.ts';
 import type { CallContext } from '../../fleet/client.ts';
 import { factMemory } from '../../warehouse/control/learned-facts.ts';
 import type { RunContext } from '../job.ts';

@@ -12,6 +12,7 @@ import {
 } from '../../warehouse/control/coverage.ts';
 import { quarantine, quarantineRows, release } from '../../warehouse/control/quarantine.ts';
 import type { LoadMetadata, Transaction } from '../../warehouse/engine.ts';
+import { forgetKnownRows } from '../../warehouse/load/known-rows.ts';
 import { StaleRead } from '../../warehouse/load/stale-read.ts';
 import { justMarked, markVanished } from '../../warehouse/load/vanished.ts';
 import { rejectOtherPolicies } from '../../warehouse/privacy/rewrite.ts';
@@ -112,6 +113,8 @@ async function compareOrRepair(
   const invalid = batches.reduce((sum, batch) => sum + batch.invalid.length, 0);
   if ((differs || invalid > 0) && comparing?.repair === true) await commit(result, batches, loading);
   else {
+    // What differs in a day that runs still read is stored by the next of them.
+    if (differs) await forgetKnownRows(dependencies.engine, [...new Set(batches.map(({ table }) => table))]);
     const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
     counts.records += rows + invalid;
     counts.unchanged += rows;

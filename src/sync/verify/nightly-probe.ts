@@ -1,6 +1,6 @@
 // The probe that a verification makes first, if it has calls enough.
 import { asRoadbookError, type RoadbookError } from '../../core/errors.ts';
-import { PRIORITY } from '../../core/rate/limiter.ts';
+import { PRIORITY } from '../../core/rate/rate.ts';
 import type { RunContext } from '../job.ts';
 import { MOST_PROBE_CALLS, probeService } from '../probe/probe.ts';
 import { callContext } from '../pull/calls.ts';

@@ -2,7 +2,7 @@
 // it found. A slice that needs more than its share of the calls is cut. Its other parts, and one that cannot be cut, wait
 // until all slices had their turn, and may then use all calls that are left. A difference is repaired by storing what was
 // read.
-import { Fatal, type RoadbookError } from '../../core/errors.ts';
+import { Fatal, isPassing, type RoadbookError } from '../../core/errors.ts';
 import { addCounts } from '../../core/glossary.ts';
 import { EVER, UNTIL_READ } from '../../warehouse/control/coverage.ts';
 import { openIds } from '../../warehouse/queries/day-status.ts';
@@ -87,7 +87,11 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
           return rest;
         case 'failed':
           if (outcome.failure.code === TOO_MANY) return [{ ...one, slice: part }, ...rest];
-          log.warn({ scope: part.scope, err: outcome.failure }, 'slice not compared');
+          // As in a pull: the end of the run names a failure that may pass.
+          log[isPassing(outcome.failure) ? 'debug' : 'warn'](
+            { scope: part.scope, err: outcome.failure },
+            'slice not compared',
+          );
           fail(pull, outcome.failure);
           return rest;
         case 'cut': {
@@ -150,8 +154,8 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
     // What comes back whole needs more calls than are left. Parts of it wait in their turn.
     for (const part of await compare(one, callsLeft.count)) (part.slice === slice ? notCompared : waiting).push(part);
   }
-  // At the first start nothing was read that could be compared.
-  const level = sampled === 0 ? 'debug' : 'info';
+  // Nothing was read yet, at the first start, or nothing can be read: the end of the run says why.
+  const level = counts.slices === 0 ? 'debug' : 'info';
   const ended = { compared: counts.slices, not_compared: notCompared.length, calls_left: callsLeft.count };
   log[level](ended, 'verification finished');
   // A sample may leave out the other parts of a slice; a verification of all slices may not.

@@ -114,6 +114,16 @@ export interface QuarantineFilter {
   after?: Pick<QuarantinedRecord, 'id' | 'last_seen_at'>;
 }
 
+/** How many records each table has in quarantine; nothing of a table that has none. */
+export const quarantineCounts = (engine: Pick<Engine, 'read'>): Promise<Map<string, number>> =>
+  engine.read(async (sql) => {
+    const rows: { table_name: string; n: number | string }[] = await sql('sync_quarantine')
+      .groupBy('table_name')
+      .select('table_name')
+      .count({ n: '*' });
+    return new Map(rows.map(({ table_name, n }) => [table_name, Number(n)]));
+  });
+
 /** Newest first. */
 export const quarantined = (
   engine: Pick<Engine, 'read'>,

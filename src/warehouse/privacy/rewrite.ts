@@ -12,6 +12,7 @@ import type { Engine, Row, Scalar, Transaction } from '../engine.ts';
 import { ALL_DAYS, hasDayFigures, writeEventDays } from '../load/event-days.ts';
 import { baseTables } from '../schema/catalog.ts';
 import { recordColumns, type Table } from '../schema/table.ts';
+import { routePlan } from '../tables/route-plan.ts';
 import { routePoint } from '../tables/route-point.ts';
 import { isDocument, type Privacy, type PrivacyFilter, personalColumns } from './privacy.ts';
 
@@ -100,7 +101,8 @@ async function rewriteTables(
     rows += await rewriteQuarantine(engine, table, filter);
     if (isOwner) rows += await rewriteRevisions(engine, table, privacy);
     // Its values are in the form of the policy before. They come again with the next change that the ERP offers.
-    if (table === routePoint) rows += await engine.write(({ sql }) => sql('push_content').delete());
+    if (table === routePlan || table === routePoint)
+      rows += await engine.write(({ sql }) => sql('push_content').delete());
   }
   return rows;
 }

@@ -2,12 +2,15 @@
 // write runs alone on the schema, across all processes, as with a SQLite file. A write can therefore read rows and rely
 // on them until it commits. See locks.ts.
 import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import PQueue from 'p-queue';
 import { z } from 'zod';
 import { Fatal } from '../../../core/errors.ts';
+import { syncState } from '../../control/learned-facts.ts';
 import type { Engine, EngineKind, LoadCounts, LoadMetadata, StoreOptions, Transaction } from '../../engine.ts';
 import { dayFigures } from '../../load/event-days.ts';
+import { createKnownRows, type KnownRowsTurn, type StoredMark } from '../../load/known-rows.ts';
 import { type StoredDays, storedDays } from '../../load/local-days.ts';
 import { tables } from '../../schema/catalog.ts';
 import { quote, type Table } from '../../schema/table.ts';
@@ -78,8 +81,10 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<typeof T
   const loaders = connectWriter(settings, LOADERS, watch);
   const reader = connectReaders(settings, READERS, watch);
   const days = storedDays();
+  const known = createKnownRows(readMark);
   const writes = new PQueue({ concurrency: 1 });
   const loads = new PQueue({ concurrency: LOADERS });
+  const lastLoads = new Map<string, Promise<void>>();
   /** A pool must not be destroyed under a read, which would then wait forever for a connection. */
   const reads = new PQueue();
 
@@ -91,30 +96,58 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<typeof T
     }
   };
 
-  const transact = <T>(from: Knex, locked: LockScope, work: (tx: Transaction) => Promise<T>): Promise<T> => {
+  const transact = async <T>(from: Knex, locked: LockScope, work: (tx: Transaction) => Promise<T>): Promise<T> => {
     let isBegun = false;
+    const turn = known.begin();
     const attempt = () =>
       from.transaction(async (sql) => {
         await lockForWrite(sql, locked);
         isBegun = true;
         holders.stop();
-        return work(await transactionOn(sql, days));
+        sql.on('query', (query: { sql: string }) => turn.noteStatement(query.sql));
+        const done = await work(await transactionOn(sql, days, turn));
+        await turn.finish(sql);
+        return done;
       });
     const attempts = () => retryLostSession(attempt, () => !isBegun);
     const holders = watchHolders(besideWriter, schema, { afterMs: (lockMs - stalledMs) / 2, stalledMs });
-    return attempts()
+    const result = await attempts()
       .catch(async (thrown) => {
         if (isBegun || !isLockTimeout(thrown) || !(await holders.endIfStalled())) throw thrown;
         return attempts();
       })
       .finally(holders.stop);
+    turn.committed();
+    return result;
+  };
+
+  /**
+   * Loads of a table run one after another in any case. Here the next one begins when the end of the last is known: if it
+   * began before that, it would not know which rows are stored. A load whose connection is dead may never end: after the time
+   * for a lock the next one waits at the database, which ends such a session, and sends all rows.
+   */
+  const inTurn = <T>(tables: readonly string[], work: () => Promise<T>): Promise<T> => {
+    const before = tables.map((table) => lastLoads.get(table));
+    const loading = loads.add(async () => {
+      const patience = new AbortController();
+      const tooLong = pause(lockMs, undefined, patience).catch(() => undefined);
+      await Promise.race([Promise.all(before), tooLong]);
+      patience.abort();
+      return work();
+    });
+    const settled = loading.then(
+      () => undefined,
+      () => undefined,
+    );
+    for (const table of tables) lastLoads.set(table, settled);
+    return loading;
   };
 
   const write: Engine['write'] = (work, { isLong = false, tables } = {}) =>
     tables === undefined
       ? // A heartbeat or a claim must not wait behind queued long transactions of this process.
         writes.add(() => plainErrors(() => transact(writer, { schema }, work)), { priority: isLong ? 0 : 1 })
-      : loads.add(() => plainErrors(() => transact(loaders, { schema, tables }, work)));
+      : inTurn(tables, () => plainErrors(() => transact(loaders, { schema, tables }, work)));
 
   const onOwnConnection = <T>(work: (sql: Knex) => Promise<T>): Promise<T> => {
     const sql = connectWriter(settings, 1, watch);
@@ -200,12 +233,19 @@ interface Latest {
   latest: string | null;
 }
 
-async function transactionOn(sql: Knex.Transaction, days: StoredDays): Promise<Transaction> {
+async function readMark(sql: Knex, name: string): Promise<StoredMark> {
+  const row = await sql(syncState.name).where({ name }).first('value');
+  return { mark: row?.value ?? null, beside: '' };
+}
+
+async function transactionOn(sql: Knex.Transaction, days: StoredDays, turn: KnownRowsTurn): Promise<Transaction> {
   const connection = (await sql.client.acquireConnection()) as PgConnection;
   const figures = dayFigures(sql, dialect);
   const load = async (table: Table, rows: readonly CopyRows[], metadata: LoadMetadata): Promise<LoadCounts> => {
     const dated = await days.ofNow(sql, table, rows, encodeRows);
-    return figures.afterLoad(loadRows(connection, table, dated, metadata));
+    return turn.load(sql, { table, rows: dated, metadata }, (unknown) =>
+      figures.afterLoad(loadRows(connection, table, unknown, metadata)),
+    );
   };
   return {
     sql,
@@ -214,8 +254,12 @@ async function transactionOn(sql: Knex.Transaction, days: StoredDays): Promise<T
     store: (table, rows, options) => storeRows(sql, table, rows, options),
     hasPresent: (table, range) => hasPresentRows(connection, table, range),
     countPresent: (table, range) => countPresentRows(connection, table, range),
-    markMissing: (table, range, seen, metadata) =>
-      figures.afterMark(table, range, markMissingRows(connection, table, range, seen, metadata)),
+    async markMissing(table, range, seen, metadata) {
+      const marking = markMissingRows(connection, table, range, seen, metadata);
+      const marked = await figures.afterMark(table, range, marking);
+      if (marked > 0) turn.noteRewrite(table);
+      return marked;
+    },
   };
 }
 

@@ -2,9 +2,10 @@
 // The others go by COPY into a temporary table, and from there only those that differ are written. This is safe because
 // the locks (see locks.ts) keep all other writers of every process from the table, so no key can appear in between.
 import { chunks } from '../../../core/chunks.ts';
-import type { DayOf, EncodedRows, EventDays, LoadCounts, LoadMetadata, Row, RowRange, Scalar } from '../../engine.ts';
+import type { DayOf, EventDays, LoadCounts, LoadMetadata, Row, RowRange, Scalar } from '../../engine.ts';
 import { eventDaysOf, hasDayFigures, type Loaded, unionOf } from '../../load/event-days.ts';
 import { keyPositions } from '../../load/key-set.ts';
+import { type DigestedRows, digestCount, digestsOf, someDigests } from '../../load/known-rows.ts';
 import { daysOf } from '../../load/local-days.ts';
 import { StaleRead } from '../../load/stale-read.ts';
 import { quote, rowFields, type Table } from '../../schema/table.ts';
@@ -29,28 +30,51 @@ import {
 } from './statements.ts';
 
 /** Rows as COPY lines, encoded before the transaction begins. Of the rows, only what a lookup needs stays in memory. */
-export interface CopyRows extends EncodedRows {
+export interface CopyRows extends DigestedRows<CopyRows> {
   /** The lines, each with its line break. */
   readonly text: string;
   readonly keys: readonly Scalar[][];
+  /** At least those of the rows. */
   readonly months: ReadonlySet<string>;
 }
 
 export function encodeRows(table: Table, rows: readonly Row[], dayOf: DayOf): CopyRows {
-  const fields = rowFields(table);
   const instantAt = instantPosition(table);
-  const readLine = lineReader(fields.map(({ type }) => type));
   const days = daysOf(table, rows, dayOf);
   const dayField = (index: number): string => (days === undefined ? '' : `\t${copyLine([days[index] ?? null])}`);
-  const text = rows.map((row, index) => `${copyLine(row)}${dayField(index)}\n`).join('');
-  return {
-    count: rows.length,
+  const lines = rows.map((row, index) => `${copyLine(row)}${dayField(index)}`);
+  return encodedRows(table, lines, {
     dayOf,
     eventDays: days !== undefined && hasDayFigures(table) ? eventDaysOf(rows, days) : undefined,
-    text,
+    digests: digestsOf(table, rows, lines),
     keys: keyPositions(table).map((position) => rows.map((row) => row[position] ?? null)),
     months: new Set(rows.map((row) => monthOf(row[instantAt]))),
-    rows: () => linesOf(text).map((each) => readLine(each).slice(0, fields.length)),
+  });
+}
+
+type Encoding = Omit<CopyRows, 'count' | 'text' | 'rows' | 'some'>;
+
+function encodedRows(table: Table, lines: readonly string[], encoding: Encoding): CopyRows {
+  const { digests, keys } = encoding;
+  const text = lines.map((line) => `${line}\n`).join('');
+  return {
+    ...encoding,
+    count: digestCount(digests),
+    text,
+    rows() {
+      const fields = rowFields(table);
+      const readLine = lineReader(fields.map(({ type }) => type));
+      return linesOf(text).map((each) => readLine(each).slice(0, fields.length));
+    },
+    some(positions) {
+      const all = linesOf(text);
+      const picked = <Value>(values: readonly Value[]) => positions.map((at) => values[at] as Value);
+      return encodedRows(table, picked(all), {
+        ...encoding,
+        digests: someDigests(digests, positions),
+        keys: keys.map(picked),
+      });
+    },
   };
 }
 

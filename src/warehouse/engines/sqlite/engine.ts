@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { Fatal } from '../../../core/errors.ts';
 import type { Engine, EngineFacts, EngineKind, Row, StoreOptions, Transaction } from '../../engine.ts';
 import { dayFigures } from '../../load/event-days.ts';
+import { createKnownRows, type StoredMark } from '../../load/known-rows.ts';
 import { storedDays } from '../../load/local-days.ts';
 import type { Table } from '../../schema/table.ts';
 import { rowsText, storableValue, storeStatement } from '../store-statement.ts';
@@ -50,18 +51,38 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
   const days = storedDays();
   const encode = (table: Table, rows: readonly Row[]): SqliteRows => encodeRows(table, rows, days.dayOf());
   const figures = dayFigures(writer, sqliteDdl.dialect);
+  const known = createKnownRows(readMark);
+  /** Of the transaction in progress: there is one at a time. */
+  let turn = known.begin();
+  writer.on('query', ({ sql }: { sql: string }) => turn.noteStatement(sql));
   const tx: Transaction = {
     sql: writer,
     load: (table, rows, metadata) => tx.loadEncoded(table, [encode(table, rows)], metadata),
     loadEncoded: async (table, encoded, metadata) => {
       const dated = await days.ofNow(writer, table, encoded as SqliteRows[], encodeRows);
-      return figures.afterLoad(load(writer, table, dated, metadata));
+      return turn.load(writer, { table, rows: dated, metadata }, (rows) =>
+        figures.afterLoad(load(writer, table, rows, metadata)),
+      );
     },
     store: (table, rows, options) => store(writer, table, rows, options),
     hasPresent: (table, range) => hasPresent(writer, table, range),
     countPresent: (table, range) => countPresent(writer, table, range),
-    markMissing: (table, range, seen, metadata) =>
-      figures.afterMark(table, range, markMissing(writer, table, range, seen, metadata)),
+    async markMissing(table, range, seen, metadata) {
+      const marked = await figures.afterMark(table, range, markMissing(writer, table, range, seen, metadata));
+      if (marked > 0) turn.noteRewrite(table);
+      return marked;
+    },
+  };
+
+  const inTurn = async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
+    turn = known.begin();
+    const result = await transact(writer, async () => {
+      const done = await work(tx);
+      await turn.finish(writer);
+      return done;
+    });
+    turn.committed();
+    return result;
   };
 
   const plainErrors = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -79,7 +100,7 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
     encodeRows: encode,
     // A heartbeat or a claim must not wait behind the loads of all workers.
     write: (work, { isLong = false } = {}) =>
-      turns.add(() => plainErrors(() => transact(writer, () => work(tx))), { priority: isLong ? 0 : 1 }),
+      turns.add(() => plainErrors(() => inTurn(work)), { priority: isLong ? 0 : 1 }),
     read: (work) => reads.add(() => plainErrors(() => work(reader))),
     snapshot: (work) => plainErrors(() => sqliteSnapshot(file, lockMs, work)),
     latest: (table, by, column, bounds) =>
@@ -119,6 +140,15 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
       await Promise.all([writer.destroy(), reader.destroy()]);
     },
   };
+}
+
+/** The version changes when another connection has written, even if that was a statement typed by hand. */
+async function readMark(sql: Knex, name: string): Promise<StoredMark> {
+  const [{ mark, version }] = await sql.raw(
+    'select data_version as version, (select value from sync_state where name = ?) as mark from pragma_data_version',
+    [name],
+  );
+  return { mark, beside: `${version}` };
 }
 
 interface Latest {

@@ -2,8 +2,9 @@
 // them, in which SQLite is idle, and does not report how many rows a statement wrote.
 import { promisify } from 'node:util';
 import type { Knex } from 'knex';
-import type { DayOf, EncodedRows, LoadMetadata, Row, RowRange, Scalar } from '../../engine.ts';
+import type { DayOf, LoadMetadata, Row, RowRange, Scalar } from '../../engine.ts';
 import { eventDaysOf, hasDayFigures, type Loaded, unionOf } from '../../load/event-days.ts';
+import { type DigestedRows, digestCount, digestsOf, someDigests } from '../../load/known-rows.ts';
 import { daysOf } from '../../load/local-days.ts';
 import { StaleRead } from '../../load/stale-read.ts';
 import { quote, rowFields, type Table } from '../../schema/table.ts';
@@ -11,30 +12,44 @@ import { countRows, rowBatches } from '../row-batches.ts';
 import { decodeFractions, encodeFractions } from './numbers.ts';
 import { ADD_INSERTED, batchStatements, isUnseen, presentIn, resetCounter, updateCounter } from './upsert.ts';
 
-export interface SqliteRows extends EncodedRows {
+export interface SqliteRows extends DigestedRows<SqliteRows> {
   /** JSON of the rows, without the brackets of the list, so that the texts of several loads can be joined. */
   readonly text: string;
 }
 
 export function encodeRows(table: Table, rows: readonly Row[], dayOf: DayOf): SqliteRows {
-  const fields = rowFields(table);
-  const reals = fields.flatMap(({ type }, position) => (type === 'real' ? [position] : []));
+  const reals = realPositions(table);
   const days = daysOf(table, rows, dayOf);
   const dated = days === undefined ? rows : rows.map((row, index) => [...row, days[index] ?? null]);
-  const text = JSON.stringify(encodeFractions(dated, reals)).slice(1, -1);
+  const texts = encodeFractions(dated, reals).map((row) => JSON.stringify(row));
+  const eventDays = days !== undefined && hasDayFigures(table) ? eventDaysOf(rows, days) : undefined;
+  return encodedRows(table, texts.join(), { dayOf, eventDays, digests: digestsOf(table, rows, texts) });
+}
+
+type Encoding = Pick<SqliteRows, 'dayOf' | 'eventDays' | 'digests'>;
+
+function encodedRows(table: Table, text: string, encoding: Encoding): SqliteRows {
+  const { digests } = encoding;
   const read = (): unknown[][] => JSON.parse(`[${text}]`);
   return {
-    count: rows.length,
-    dayOf,
-    eventDays: days !== undefined && hasDayFigures(table) ? eventDaysOf(rows, days) : undefined,
+    ...encoding,
+    count: digestCount(digests),
     text,
     rows: () =>
       decodeFractions(
-        read().map((row) => row.slice(0, fields.length)),
-        reals,
+        read().map((row) => row.slice(0, rowFields(table).length)),
+        realPositions(table),
       ),
+    some(positions) {
+      const all = read();
+      const texts = positions.map((at) => JSON.stringify(all[at]));
+      return encodedRows(table, texts.join(), { ...encoding, digests: someDigests(digests, positions) });
+    },
   };
 }
+
+const realPositions = (table: Table): number[] =>
+  rowFields(table).flatMap(({ type }, position) => (type === 'real' ? [position] : []));
 
 interface LoadCounter {
   updated: number;
@@ -128,7 +143,11 @@ export async function markMissing(
   const [found] = await sql.raw(newer, { ...bound, readAt });
   if (found.newer > 0) throw new StaleRead(table.name, found.newer);
   const mark = `update ${quote(table.name)} set _missing_since = :at, _changed_at = :at, _run_id = :run where ${missing}`;
-  await sql.raw(mark, { ...bound, run: runId });
-  const [{ vanished }] = await sql.raw('select changes() as vanished');
-  return vanished;
+  const named = Object.entries({ ...bound, run: runId }).map(([name, value]) => [`:${name}`, value]);
+  const connection: Connection = await sql.client.acquireConnection();
+  try {
+    return await run(connection, mark, Object.fromEntries(named));
+  } finally {
+    sql.client.releaseConnection(connection);
+  }
 }
