@@ -20,11 +20,11 @@ import { outboxAttention } from '../sync/push/attention.ts';
 import { pushJobOf } from '../sync/push/kind.ts';
 import { attemptsOf } from '../warehouse/outbox/attempts.ts';
 import { type OutboxEntry, SHOWN_STATES, type ShownState, shownEntry, shownState } from '../warehouse/outbox/entry.ts';
-import { countEntries, type EntryFilter, kindsWithWaitingFiles, searchEntries } from '../warehouse/outbox/lists.ts';
+import { countEntries, kindsWithWaitingFiles, searchEntries } from '../warehouse/outbox/lists.ts';
 import { addCommand, print, say, sayWaiting, usageError, withApp } from './command.ts';
 import { namedJob } from './named-job.ts';
 import { wholeNumber } from './number-options.ts';
-import { EXIT, exitCodeOfRun } from './output/exit-codes.ts';
+import { exitCodeOfRun } from './output/exit-codes.ts';
 import { attemptsText, entriesText, entryCount, entryText } from './output/outbox-text.ts';
 
 interface NameOptions {
@@ -63,44 +63,27 @@ function stateOf(word: string, before: ShownState[] = []): ShownState[] {
   throw new InvalidArgumentError(`This is not a state of an entry: ${suggest(word, SHOWN_STATES)}`);
 }
 
-export function define(outbox: Command): void {
-  addList(outbox);
-  addShow(outbox);
-  addRetry(outbox);
-  addCancel(outbox);
-  addAcknowledge(outbox);
-}
+/** One entry by its code, or many by --state. */
+type ActionOptions = NameOptions & SearchOptions & { yes: boolean };
 
-const addList = (outbox: Command): Command =>
+export function define(outbox: Command): void {
   addCommand<SearchOptions & { limit: number }>(outbox, {
     usage: 'list',
     summary: 'lists the entries; those that need a person come first',
     options: (command) =>
       withSearch(withKind(command)).option('--limit <n>', 'maximum number of entries', wholeNumber, 50),
-    action: withApp(async (app, _args, { json, limit, ...options }) => {
+    action: withApp(async (app, _args, { json, limit, state: states, kind, code }) => {
       const engine = await app.warehouse();
-      const search = searchOf(options);
+      const search = { states, kind, code };
       const entries = await engine.read((sql) => searchEntries(sql, { ...search, limit }));
-      if (json) {
-        print(JSON.stringify(entries.map(shownEntry), null, 2));
-        return EXIT.ok;
-      }
+      if (json) return void print(JSON.stringify(entries.map(shownEntry), null, 2));
       print(entriesText(entries, app.clock.now(), await engine.read(kindsWithWaitingFiles)));
       const found = await engine.read((sql) => countEntries(sql, search));
       if (found > entries.length) say(`Shown: ${entries.length} of ${entryCount(found)}. Try: --limit ${found}`);
       for (const { text, hint } of await outboxAttention(engine, isoInstant(app.clock.now())))
         say(`Needs a person: ${text}. Try: ${hint}`);
-      return EXIT.ok;
     }),
   });
-
-const searchOf = ({ state, kind, code }: SearchOptions): EntryFilter => ({
-  ...(state !== undefined && { states: state }),
-  ...(kind !== undefined && { kind }),
-  ...(code !== undefined && { code }),
-});
-
-const addShow = (outbox: Command): Command =>
   addCommand<NameOptions>(outbox, {
     usage: 'show <code>',
     summary: 'shows one entry and its history: sends, read-backs, actions',
@@ -109,35 +92,26 @@ const addShow = (outbox: Command): Command =>
       const engine = await app.warehouse();
       const entry = await namedEntry(engine, { code, kind, use });
       const attempts = await engine.read((sql) => attemptsOf(sql, entry));
-      if (json) {
-        print(JSON.stringify({ ...shownEntry(entry), attempts }, null, 2));
-        return EXIT.ok;
-      }
+      if (json) return void print(JSON.stringify({ ...shownEntry(entry), attempts }, null, 2));
       const text = entryText(entry, app.clock.now(), await engine.read(kindsWithWaitingFiles));
       print(`${text}\n\n${attemptsText(attempts)}`);
-      return EXIT.ok;
     }),
   });
-
-/** One entry by its code, or many by --state. */
-type ActionOptions = NameOptions & SearchOptions & { yes: boolean };
-
-const addRetry = (outbox: Command): Command =>
   addCommand<ActionOptions & { notThere: boolean }>(outbox, {
     usage: 'retry [code]',
     summary:
       'sends a rejected or cancelled entry again in the next run; an entry that may have arrived is read back first',
     options: (command) =>
       withMany(command).option('--not-there', 'send the entry: you have checked that it is not at the service', false),
-    action: withApp((app, [code], options) => {
-      const { action, done } = options.notThere
-        ? { action: assertAbsent, done: 'marked as not at the service' }
-        : { action: retry, done: 'retried' };
-      return carryOut(app, code, options, { name: 'retry', action, done, readsBack: !options.notThere });
-    }),
+    action: withApp((app, [code], options) =>
+      carryOut(app, code, options, {
+        name: 'retry',
+        ...(options.notThere
+          ? { action: assertAbsent, done: 'marked as not at the service' }
+          : { action: retry, done: 'retried', readsBack: true }),
+      }),
+    ),
   });
-
-const addCancel = (outbox: Command): Command =>
   addCommand<ActionOptions & { force: boolean }>(outbox, {
     usage: 'cancel [code]',
     summary: 'cancels an entry: it will not be sent, and the ERP is notified',
@@ -145,24 +119,18 @@ const addCancel = (outbox: Command): Command =>
       withMany(command).option('--force', 'also cancel an entry that is or may be at the service', false),
     action: withApp((app, [code], options) => {
       const action = cancel({ isForced: options.force });
-      return carryOut(app, code, options, { name: 'cancel', action, done: 'cancelled', readsBack: false });
+      return carryOut(app, code, options, { name: 'cancel', action, done: 'cancelled' });
     }),
   });
-
-const addAcknowledge = (outbox: Command): Command =>
   addCommand<ActionOptions>(outbox, {
     usage: 'acknowledge [code]',
     summary: 'notifies the ERP of the outcome again in the next run',
     options: withMany,
     action: withApp((app, [code], options) =>
-      carryOut(app, code, options, {
-        name: 'acknowledge',
-        action: acknowledgeAgain,
-        done: 'to be acknowledged again',
-        readsBack: false,
-      }),
+      carryOut(app, code, options, { name: 'acknowledge', action: acknowledgeAgain, done: 'to be acknowledged again' }),
     ),
   });
+}
 
 /** For one entry or for many. */
 interface ActingCommand {
@@ -171,7 +139,7 @@ interface ActingCommand {
   /** Past tense for the result, after the number of entries. */
   done: string;
   /** An unknown entry is read back at once, if it is the only one. */
-  readsBack: boolean;
+  readsBack?: boolean;
 }
 
 /** Runs the push job: a run reads back unknown entries before it sends anything. */
@@ -183,7 +151,12 @@ async function readBack(app: App, { kind }: OutboxEntry): Promise<RunSummary> {
 
 type Options = ActionOptions & { json: boolean };
 
-function carryOut(app: App, code: string | undefined, options: Options, command: ActingCommand): Promise<number> {
+function carryOut(
+  app: App,
+  code: string | undefined,
+  options: Options,
+  command: ActingCommand,
+): Promise<number | undefined> {
   const { state, use, code: part } = options;
   const one = `npx roadbook outbox ${command.name} CODE`;
   const many = `npx roadbook outbox ${command.name} --state rejected`;
@@ -210,7 +183,7 @@ async function actOnOne(
   code: string,
   { json, kind, use }: Options,
   { action, readsBack }: ActingCommand,
-): Promise<number> {
+): Promise<number | undefined> {
   const engine = await app.warehouse();
   const before = await namedEntry(engine, { code, kind, use });
   const result = await act(engine, before, action, isoInstant(app.clock.now()));
@@ -218,7 +191,7 @@ async function actOnOne(
   const entry = await namedEntry(engine, { code, kind: before.kind, use: before.code_use });
   print(json ? JSON.stringify(shownEntry(entry), null, 2) : `${entry.external_code}: ${shownState(entry)}`);
   if (!json) say(result);
-  if (run === undefined) return EXIT.ok;
+  if (run === undefined) return undefined;
   if (run.error !== null) say(`The run that read the entry back: ${run.error.message}`);
   if (run.error?.hint) say(`Try: ${run.error.hint}`);
   return exitCodeOfRun(run);
@@ -227,11 +200,11 @@ async function actOnOne(
 /** Counts the matching entries; acts on them only with --yes. */
 async function actOnMatching(
   app: App,
-  { json, yes, ...options }: Options,
+  { json, yes, state: states, kind, code }: Options,
   { name, action, done: doneWord }: ActingCommand,
-): Promise<number> {
+): Promise<number | undefined> {
   const engine = await app.warehouse();
-  const search = searchOf(options);
+  const search = { states, kind, code };
   const entries = await engine.read((sql) => countEntries(sql, search));
   if (!yes) {
     print(
@@ -240,7 +213,7 @@ async function actOnMatching(
         : `${entryCount(entries)} ${entries === 1 ? 'matches' : 'match'}; nothing was changed.`,
     );
     if (!json && entries > 0) say(`Try: the same command with --yes, to ${name} all of them`);
-    return EXIT.ok;
+    return undefined;
   }
   const { done, skipped } = await actOnMany(engine, search, action, isoInstant(app.clock.now()));
   print(json ? JSON.stringify({ entries, done, skipped }) : `${entryCount(done)} ${doneWord}, ${skipped} skipped.`);
@@ -248,5 +221,4 @@ async function actOnMatching(
     say(
       `The state of a skipped entry does not allow this action. Try: npx roadbook outbox ${name} CODE, which shows the reason for one entry`,
     );
-  return EXIT.ok;
 }

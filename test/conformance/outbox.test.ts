@@ -5,7 +5,14 @@ import { factsNamed, writeFact } from '../../src/warehouse/control/learned-facts
 import type { Engine, Transaction } from '../../src/warehouse/engine.ts';
 import { type Attempt, attemptsOf, recordAttempts, storeSteps } from '../../src/warehouse/outbox/attempts.ts';
 import { pushContent } from '../../src/warehouse/outbox/content.ts';
-import { ATTENTION, keyOf, nameOf, type OutboxEntry, type OutboxState } from '../../src/warehouse/outbox/entry.ts';
+import {
+  ATTENTION,
+  keyOf,
+  nameOf,
+  type OutboxEntry,
+  type OutboxState,
+  shownState,
+} from '../../src/warehouse/outbox/entry.ts';
 import * as lists from '../../src/warehouse/outbox/lists.ts';
 import * as queries from '../../src/warehouse/outbox/queries.ts';
 import { pushReturn, runningPlans, uncodedStops } from '../../src/warehouse/outbox/returns.ts';
@@ -651,11 +658,12 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(await counts('itineraries')).toEqual([]);
   });
 
-  it('counts what was rejected or taken in part until its period is over and at least for a day, without a period until its state changes', async () => {
+  it('counts what was rejected, taken in part or differs from the ERP until its period is over and at least for a day, without a period until its state changes', async () => {
     const at = minutesAfter(2 * DAY);
     const [old, fresh] = [minutesAfter(-1), minutesAfter(DAY)];
     const [over, open] = [{ period_end: at }, { period_end: minutesAfter(2 * DAY + 1) }];
     const reasons = '["stop 3: no place"]';
+    const changed = { content_hash: 'new', sent_hash: 'old' };
     await fill({
       oldOpen: ['rejected', { ...open, updated_at: old }],
       oldOver: ['rejected', { ...over, updated_at: old }],
@@ -672,6 +680,15 @@ describe.each(engineCases)('on $name', ({ make }) => {
       partOpen: ['confirmed', { ...open, updated_at: old, reasons }],
       partOver: ['confirmed', { ...over, updated_at: old, reasons }],
       partFresh: ['confirmed', { ...over, updated_at: fresh, reasons }],
+      changedOpen: ['confirmed', { ...open, updated_at: old, ...changed }],
+      changedOver: ['confirmed', { ...over, updated_at: old, ...changed }],
+      changedFresh: ['confirmed', { ...over, updated_at: fresh, ...changed }],
+      changedPart: ['confirmed', { ...open, updated_at: fresh, ...changed, reasons }],
+      changedTwice: ['confirmed', { ...open, updated_at: fresh, ...changed, attention: 'found_twice' }],
+      foundChanged: ['confirmed', { ...open, updated_at: fresh, sent_hash: '' }],
+      changedAgent: ['confirmed', { kind: 'agents', period_end: null, updated_at: fresh, ...changed }],
+      changedOldAgent: ['confirmed', { kind: 'agents', period_end: null, updated_at: old, ...changed }],
+      waitingChange: ['confirmed', { kind: 'agents', updated_at: fresh, ...changed, payload: '{}' }],
       whole: ['confirmed', { ...open, updated_at: fresh }],
     });
     expect(await ask(lists.openIssues, [KIND, 'agents'], at)).toEqual({
@@ -680,7 +697,11 @@ describe.each(engineCases)('on $name', ({ make }) => {
         { kind: 'agents', n: 2, newest: fresh },
         { kind: KIND, n: 5, newest: fresh },
       ],
-      accepted_in_part: [{ kind: KIND, n: 2, newest: fresh }],
+      accepted_in_part: [{ kind: KIND, n: 3, newest: fresh }],
+      differs: [
+        { kind: 'agents', n: 1, newest: fresh },
+        { kind: KIND, n: 3, newest: fresh },
+      ],
     });
     const counted = { code_use: 1, point_external_code: '', executed_at: null, outcome_hash: '', run_id: 'r' };
     await write((tx) =>
@@ -721,11 +742,24 @@ describe.each(engineCases)('on $name', ({ make }) => {
       E: ['confirmed', { unknown_since: minutesAfter(-6) }],
       F: ['confirmed', { reasons: '["a stop"]' }],
       G: ['confirmed', { reasons: '["a stop"]', attention: 'found_twice' }],
+      H: ['confirmed', { content_hash: 'new', sent_hash: 'old' }],
+      I: ['confirmed', { content_hash: 'new', sent_hash: 'old', attention: 'found_twice' }],
+      J: ['confirmed', { content_hash: 'new', sent_hash: 'old', reasons: '["a stop"]' }],
+      K: ['confirmed', { content_hash: 'new', sent_hash: 'old', payload: '{}' }],
     });
     const none = { ready: 0, sending: 0, unknown: 0, confirmed: 0, rejected: 0, cancelled: 0 };
-    expect(await lists.outboxCounts(engine)).toEqual({ ...none, ready: 2, unknown: 2, confirmed: 3 });
-    expect(await lists.shownCounts(engine)).toEqual({ ...none, ready: 2, unknown: 2, confirmed: 2, partial: 1 });
-    expect(await search({ states: ['partial', 'unknown'] })).toEqual(['C', 'D', 'F']);
+    expect(await lists.outboxCounts(engine)).toEqual({ ...none, ready: 2, unknown: 2, confirmed: 7 });
+    expect(await lists.shownCounts(engine)).toEqual({
+      ...none,
+      ...{ ready: 2, unknown: 2, confirmed: 4, partial: 2, differs: 1 },
+    });
+    const entries: OutboxEntry[] = await engine.read((sql) => sql('push_outbox'));
+    const byState = Map.groupBy(entries, shownState);
+    expect(await lists.shownCounts(engine)).toMatchObject(
+      Object.fromEntries([...byState].map(([state, { length }]) => [state, length])),
+    );
+    expect(await search({ states: ['partial', 'unknown'] })).toEqual(['C', 'D', 'F', 'J']);
+    expect(await search({ states: ['differs'] })).toEqual(['H']);
     expect(await lists.oldestUnknown(engine)).toBe(minutesAfter(-5));
   });
 });

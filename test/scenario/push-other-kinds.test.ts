@@ -1,7 +1,9 @@
 // Points of interest, agents and itineraries: created or changed, depending on the records of the service.
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { DAY_MS } from '../../src/core/time/durations.ts';
 import { act, assertAbsent } from '../../src/sync/push/actions.ts';
+import { pushIssues } from '../../src/sync/push/push-issues.ts';
 import { isChangedAfterPush } from '../../src/warehouse/outbox/entry.ts';
 import { keyAgentDigests } from '../../src/warehouse/schema/migrations/key-agent-digests.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
@@ -31,6 +33,16 @@ describe('push-points-of-interest', () => {
       'create-point-of-interest': 1,
       'change-point-of-interest': 2,
     });
+  });
+
+  it('asks nobody to make a change that waits for the identifier of the point', async () => {
+    const place = await makePushPlace({ sandbox: { createdVisibleAfterMs: 600_000, shapes: { created: 'empty' } } });
+    place.drop('points_of_interest', 'a.json', pointOfInterest('Shop', { external_code: 'C-1' }));
+    await place.run(JOB);
+    place.drop('points_of_interest', 'b.json', pointOfInterest('Shop', { external_code: 'C-1', phone: '11 5555' }));
+    await place.run(JOB);
+    expect((await place.entry('C-1')).message).toContain('must show its identifier');
+    expect(await pushIssues(place.engine, place.clock.now())).toEqual([]);
   });
 
   it('changes a point that the service already has under its title, or leaves an equal one alone', async () => {
@@ -106,6 +118,20 @@ describe('push-points-of-interest', () => {
 
 describe('push-agents', () => {
   const JOB = 'push-agents';
+
+  it('is in the health for a day if the ERP changed it long after it was confirmed', async () => {
+    const place = await makePushPlace();
+    const [cpf] = CPFS;
+    place.drop('agents', 'a.json', agent(cpf));
+    await place.run(JOB);
+    await place.clock.advance(2 * DAY_MS);
+    place.drop('agents', 'b.json', agent(cpf, { name: 'B. Other' }));
+    await place.run(JOB);
+    const issues = () => pushIssues(place.engine, place.clock.now());
+    expect(await issues()).toMatchObject([{ reason: 'differs', entries: 1, jobs: [JOB] }]);
+    await place.clock.advance(DAY_MS + 1);
+    expect(await issues()).toEqual([]);
+  });
 
   it('creates an agent once, confirms an existing one, and stores no tax number afterwards', async () => {
     const place = await makePushPlace();

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { Policy } from '../../src/core/privacy-policy.ts';
 import { plansByDeadline } from '../../src/sync/push/deadline.ts';
 import { pushIssues } from '../../src/sync/push/push-issues.ts';
-import { isChangedAfterPush } from '../../src/warehouse/outbox/entry.ts';
+import { isChangedAfterPush, shownState } from '../../src/warehouse/outbox/entry.ts';
 import { createPrivacy } from '../../src/warehouse/privacy/privacy.ts';
 import { enforcePrivacy } from '../../src/warehouse/privacy/rewrite.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
@@ -81,6 +81,10 @@ describe('push-route-plans', () => {
       BAD: others.BAD,
       P2: others.P2,
     });
+    const period = { starts_at: '2025-03-13T11:00:00.000Z', origin: 'b.json record 1' };
+    expect(await place.engine.read((sql) => sql('push_content').where({ external_code: 'P1' }))).toMatchObject([
+      period,
+    ]);
     const stricter = createPrivacy({ 'route_point.name': 'hash' }, 'test');
     await enforcePrivacy(place.engine, stricter, place.dependencies);
     expect(await contents()).toEqual({});
@@ -377,6 +381,9 @@ describe('push-route-plans', () => {
     expect(await place.run(JOB)).toMatchObject({ sent: 0 });
     expect(isChangedAfterPush(await entry())).toBe(true);
     expect(JSON.stringify(resultOf(place, 'done', 'b.json'))).toContain('changed it after it was pushed');
+    const issues = () => pushIssues(place.engine, place.clock.now());
+    const text = '1 item at the service differs from what the ERP offers, and no call can change that';
+    expect(await issues()).toMatchObject([{ reason: 'differs', entries: 1, jobs: [JOB], text }]);
     const { told_at } = await entry();
     await place.clock.advance(MINUTE_MS);
     await place.run(JOB);
@@ -384,7 +391,49 @@ describe('push-route-plans', () => {
     place.drop('route_plans', 'c.json', plan('P1'));
     await place.run(JOB);
     expect(isChangedAfterPush(await entry())).toBe(false);
+    expect(await issues()).toEqual([]);
     expect(await entry()).toMatchObject({ state: 'confirmed', message: null });
+    expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
+  });
+
+  it('says in the health when each of two plans was changed after it was confirmed', async () => {
+    const place = await makePushPlace();
+    const newest = async () => (await pushIssues(place.engine, place.clock.now())).map((issue) => issue.newest);
+    place.drop('route_plans', 'a.json', [plan('P1'), plan('P2')]);
+    await place.run(JOB);
+    for (const code of ['P1', 'P2']) {
+      await place.clock.advance(MINUTE_MS);
+      place.drop('route_plans', `${code}.json`, plan(code, LONGER));
+      await place.run(JOB);
+      expect(await newest()).toEqual([place.now()]);
+    }
+  });
+
+  it('does not take the reasons of content that could not be read for parts that are missing', async () => {
+    const place = await makePushPlace();
+    place.drop('route_plans', 'a.json', plan('P1'));
+    await place.run(JOB);
+    place.drop('route_plans', 'b.json', [plan('P1'), plan(' P1 ', LONGER)]);
+    await place.run(JOB);
+    expect(await place.entry('P1')).toMatchObject({ attention: 'read_error' });
+    place.drop('route_plans', 'c.json', plan('P1', LONGER));
+    await place.run(JOB);
+    expect(shownState(await place.entry('P1'))).toBe('differs');
+  });
+
+  it('names the stops that a plan does not have which the service already had', async () => {
+    const place = await makePushPlace();
+    place.drop('route_plans', 'a.json', plan('P1'));
+    await place.run(JOB);
+    await place.engine.write(({ sql }) => sql('push_outbox').delete());
+    const stop = { name: 'Late order', type: 'Entrega', address: 'Rua Dois', order: 9, external_code: 'P1-9' };
+    const { route_points } = plan('P1') as { route_points: object[] };
+    place.drop('route_plans', 'b.json', plan('P1', { route_points: [...route_points, stop] }));
+    await place.runs(JOB, 2);
+    expect(await place.entry('P1')).toMatchObject({
+      state: 'confirmed',
+      reasons: expect.stringContaining('P1-9'),
+    });
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
   });
 

@@ -100,7 +100,7 @@ describe('/api/day', () => {
     expect((await story(twice.code)).remote).toMatchObject({ gone_since: null });
     const { reasons } = await get('status');
     expect(reasons.find(({ code }: { code: string }) => code === 'push_gone')).toMatchObject({
-      ...{ subject: 'outbox gone', place: 'plans?state=confirmed', newest: at },
+      ...{ subject: 'outbox gone', place: 'plans?state=confirmed,partial,differs', newest: at },
       text: `1 confirmed plan is no longer at the service: ${gone.code}`,
     });
   });
@@ -167,6 +167,8 @@ describe('/api/days', () => {
       event: 'fresh',
       checklist: 'not read yet',
     });
+    const flawed = tables.filter(({ in_quarantine }: { in_quarantine: number }) => in_quarantine > 0);
+    expect(flawed).toMatchObject([{ name: 'vehicle', in_quarantine: 1 }]);
     expect(days).toHaveLength(30);
     expect(days[1].tables.map((row: Record<string, string>) => [row.table_name, row.status])).toEqual([
       ['checklist', 'hole'],
@@ -175,6 +177,13 @@ describe('/api/days', () => {
       ['itinerary', 'provisional'],
       ['route_plan', 'provisional'],
     ]);
+  });
+
+  it('calls a table late once its job has missed two of its ticks', async () => {
+    await place.rig.clock.advance(2 * 86_400_000);
+    const { tables } = await get('days');
+    const verdicts = Object.fromEntries(tables.map((row: Record<string, string>) => [row.name, row.verdict]));
+    expect(verdicts).toMatchObject({ vehicle: 'late', route_plan: 'late', checklist: 'not read yet' });
   });
 });
 
@@ -271,6 +280,23 @@ describe('the outbox', () => {
     expect(await shown()).toEqual([]);
   });
 
+  it('counts a push without a clear answer under one reason: it is read back, or it needs a person', async () => {
+    const place = await makeStatusPlace();
+    onTestFinished(() => place.close());
+    const { engine, clock } = place.rig;
+    const unknown_since = new Date(clock.now()).toISOString();
+    await engine.write((tx) =>
+      storeEntries(tx, [
+        entryIn('unknown', { external_code: 'U-1', unknown_since, attention: 'inconclusive' }),
+        entryIn('unknown', { external_code: 'U-2', unknown_since }),
+        entryIn('unknown', { external_code: 'U-3' }),
+      ]),
+    );
+    const { reasons } = (await place.ask('GET', '/api/status')).json;
+    const counts = Object.fromEntries(reasons.map(({ code, text }: Record<string, string>) => [code, text?.[0]]));
+    expect(counts).toMatchObject({ push_inconclusive: '1', push_unknown: '1', push_unclear: '1' });
+  });
+
   it('is searched by day and states', async () => {
     const codes = async (search: string) =>
       (await get(`outbox?${search}`)).rows.map(({ external_code }: { external_code: string }) => external_code);
@@ -302,6 +328,22 @@ describe('the outbox', () => {
     const { steps, rows: plans } = await get('day?day=2026-03-20');
     expect(steps).toEqual({ partial: 1, in: 1 });
     expect(plans).toMatchObject([{ code: 'PART', step: 'partial' }, { code: 'WHOLE' }]);
+  });
+
+  it('has a plan that the ERP changed after the push under a state of its own, and in the health', async () => {
+    const { engine, clock } = place.rig;
+    const day = { period_start: '2026-03-20T11:00:00.000Z', updated_at: new Date(clock.now()).toISOString() };
+    const entry = { ...day, external_code: 'MOVED', remote_key: 'MOVED', content_hash: 'new', sent_hash: 'old' };
+    await engine.write((tx) => storeEntries(tx, [entryIn('confirmed', entry)]));
+    onTestFinished(() => engine.write(({ sql }) => sql('push_outbox').where({ external_code: 'MOVED' }).delete()));
+    const { rows, counts } = await get('outbox?state=differs');
+    expect(rows).toMatchObject([{ external_code: 'MOVED', state: 'confirmed', shown_state: 'differs' }]);
+    expect(counts.differs).toBe(1);
+    const { health, reasons } = await get('status');
+    expect(health).not.toBe('ok');
+    expect(reasons).toContainEqual(expect.objectContaining({ code: 'push_differs', place: 'plans?state=differs' }));
+    const { steps } = await get('day?day=2026-03-20');
+    expect(steps).toEqual({ differs: 1 });
   });
 
   it('previews an action on many entries one by one, changes nothing, then does what it said', async () => {

@@ -186,7 +186,7 @@ describe('the reasons for the health', () => {
   const daemon = { host: 'depot', pid: 7, version: '1', started_at: '', heartbeat_at: '', slices_per_minute: null };
   const none: ReasonFacts = {
     jobs: [job('pull-events'), job('push-agents')],
-    outbox: { ready: 1, sending: 1, unknown: 0, confirmed: 9, rejected: 4, cancelled: 1 },
+    unclear: 0,
     issues: [],
     drifted: [],
     changed: [],
@@ -233,7 +233,7 @@ describe('the reasons for the health', () => {
       'push_found_twice',
       '2 items: twice',
     ],
-    [{ outbox: { ...none.outbox, unknown: 2 } }, 'attention', 'push_unclear', '2 items sent without'],
+    [{ unclear: 2 }, 'attention', 'push_unclear', '2 items sent without'],
     [
       {
         issues: [
@@ -316,10 +316,19 @@ describe('the reasons for the health', () => {
     expect(alertConditions(reasons).map(({ subject }) => subject)).toEqual(['drift event', 'drift checklist']);
   });
 
-  it('name no disabled job, and no unclear send twice', () => {
+  it('name the missing feed of plans although the file lists no job, unless the job is disabled', () => {
+    const codesWith = (change: object) => {
+      const jobs = { 'push-route-plans': { ...settings, isListed: false, ...change } };
+      return healthReasons({ ...none, pushes: ['push-route-plans'], config: { erp: {}, jobs } }).map(
+        ({ code }) => code,
+      );
+    };
+    expect(codesWith({})).toEqual(['push_without_feed']);
+    expect(codesWith({ enabled: false })).toEqual([]);
+  });
+
+  it('name no disabled job', () => {
     const jobs = [job('a', { enabled: false, paused: true, health: 'paused' })];
-    const attention = [{ reason: 'unknown' as const, entries: 1, kinds: ['agents'], text: '', hint: '' }];
-    const reasons = healthReasons({ ...none, jobs, attention, outbox: { ...none.outbox, unknown: 1 } });
-    expect(reasons.map(({ code }) => code)).toEqual(['push_unknown']);
+    expect(healthReasons({ ...none, jobs })).toEqual([]);
   });
 });

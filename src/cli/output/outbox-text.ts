@@ -1,6 +1,6 @@
 // Entries of the outbox as text for people.
 import { attentionReason } from '../../status/health/attention-reason.ts';
-import { isChangedAfterPush, type OutboxEntry, reasonsOf, shownState } from '../../warehouse/outbox/entry.ts';
+import { type OutboxEntry, reasonsOf, shownState } from '../../warehouse/outbox/entry.ts';
 import { coloured, fieldTable, textTable } from './text-table.ts';
 
 /** Message and reasons in one line. */
@@ -46,7 +46,6 @@ export function entryText(entry: OutboxEntry, nowMs: number, waiting: ReadonlySe
     ['unknown since', entry.unknown_since],
     ['next attempt', entry.next_attempt_at],
     ['ERP notified', entry.told_at],
-    ['changed after push', isChangedAfterPush(entry) ? 'yes' : null],
     ['message', entry.message],
   ];
   const lines = facts.flatMap(([name, value]) => (value === null ? [] : [`  ${name.padEnd(20)}${value}`]));

@@ -29,7 +29,13 @@ const entryRequest = z.strictObject({
   /** Retry: the person has checked that the service does not have the item. */
   not_there: z.boolean().default(false),
 });
-const entryName = z.strictObject({ kind: z.string(), code: z.string(), use: z.number().int().min(1).default(1) });
+const entryName = z.strictObject({
+  kind: z.string(),
+  code: z.string(),
+  use: z.number().int().min(1).default(1),
+  /** As the preview showed it; the entry is skipped if it changed since. */
+  updated_at: z.string().optional(),
+});
 /** Many entries at once, by a search or by name. Without `sure` the answer says what would happen to each. */
 const manyRequest = z
   .strictObject({
@@ -94,7 +100,7 @@ export function actions(dependencies: StatusServerDependencies, onDone: () => vo
     }
     const carryOut = async () => {
       const { done, skipped } = await actOnMany(engine, filter, action, isoInstant(clock.now()));
-      return `${done} ${doneWord}, ${skipped} skipped because their state does not allow it.`;
+      return `${done} ${doneWord}, ${skipped} skipped because they changed or their state does not allow it.`;
     };
     return carryOutAudited(c, { action: `${name} many`, subject: redactor.redact(subjectOfMany(request)), carryOut });
   }
@@ -127,7 +133,7 @@ type ManyRequest = z.output<typeof manyRequest>;
 const filterOf = ({ states, kind, code, day, entries }: ManyRequest, timezone: string): EntryFilter => ({
   ...{ states, kind, code },
   ...(day !== undefined && { starting: dayOf(day, timezone) }),
-  keys: entries?.map(({ kind, code, use }) => ({ kind, external_code: code, code_use: use })),
+  keys: entries?.map(({ kind, code, use, updated_at }) => ({ kind, external_code: code, code_use: use, updated_at })),
 });
 
 const subjectOfMany = ({ states, kind, code, day, entries }: ManyRequest): string =>

@@ -13,12 +13,7 @@ import type { StatusServerDependencies } from '../server/dependencies.ts';
 
 const MOST_ACTIONS = 50;
 
-type ConfigApiDependencies = Pick<
-  StatusServerDependencies,
-  'engine' | 'clock' | 'running' | 'refusedEdit' | 'redactor' | 'jobs'
->;
-
-export function config({ engine, clock, running, refusedEdit, redactor, jobs }: ConfigApiDependencies): Hono {
+export function config({ engine, clock, running, refusedEdit, redactor, jobs }: StatusServerDependencies): Hono {
   const app = new Hono();
   app.get('/config', async (c) => {
     const { file, config: current, loadedAt } = running();

@@ -1,5 +1,6 @@
 // The dictionary of the tables and views, and the invalid records in quarantine with personal data masked.
 import { Hono } from 'hono';
+import { mapLeaves } from '../../core/glossary.ts';
 import { quarantined } from '../../warehouse/control/quarantine.ts';
 import { tableDrift, verifications } from '../../warehouse/control/verification.ts';
 import { countRows } from '../../warehouse/queries/row-counts.ts';
@@ -9,7 +10,7 @@ import type { Table } from '../../warehouse/schema/table.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { PAGE_ROWS, page, paged, query, text } from './page-query.ts';
 
-export function data({ engine, redactor }: Pick<StatusServerDependencies, 'engine' | 'redactor'>): Hono {
+export function data({ engine, redactor }: StatusServerDependencies): Hono {
   const app = new Hono();
 
   app.get('/dictionary', (c) => c.json({ tables: dictionary() }));
@@ -50,20 +51,11 @@ export function maskedRecord(record: unknown, table: Table | undefined): unknown
       .filter(({ personal, type }) => !personal && type !== 'json')
       .flatMap(({ from, alias }) => [from, alias ?? from].map((path) => path.join('.'))),
   );
-  return mask(record, [], shown);
+  return mapLeaves(record, (value, path) => (value === null || shown.has(path.join('.')) ? value : hidden(value)));
 }
 
 /** The key of a record for display. If any part of the key may name a person, all of it is hidden. */
 function maskedKey(key: string | null, table: Table | undefined): string | null {
   const isHarmless = table?.key.every((name) => table.columns.some((each) => each.name === name && !each.personal));
   return key === null || isHarmless === true ? key : hidden(key);
-}
-
-function mask(value: unknown, path: readonly string[], shown: ReadonlySet<string>): unknown {
-  if (value === null) return null;
-  if (Array.isArray(value)) return value.map((item) => mask(item, path, shown));
-  if (typeof value === 'object') {
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, mask(inner, [...path, key], shown)]));
-  }
-  return shown.has(path.join('.')) ? value : hidden(value);
 }

@@ -1,15 +1,14 @@
-// The plans of a local day, one row each: what the ERP offered and what the service has of it. Those that are not, or
-// not completely, at the service or need a person come first. Pure.
-import { type Language, reasonIn } from '../../erp/files/result-words.ts';
-import { REJECTED } from '../../sync/push/outcome.ts';
-import { reasonsOf, shownState } from '../../warehouse/outbox/entry.ts';
-import type { AttentionReason } from '../../warehouse/outbox/lists.ts';
+// The plans of a local day, one row each: what the ERP offered and what the service has of it. Those that the service does
+// not have as the ERP offers them, and those that need a person, come first. Pure.
+import { shownState } from '../../warehouse/outbox/entry.ts';
 import type { DayStop, EntryOfDay, PlanOfDay } from '../../warehouse/queries/delivery-day.ts';
 import { isDone, isLateNow, isReturned, type LateRule, lateSeconds } from './day-chart.ts';
+import type { EntryFacts } from './plans.ts';
 
 /**
- * `received`: not sent yet; `in`: at the service; `partial`: there without some of its stops; `gone`: it was there, and the
- * service no longer returns it; `foreign`: at the service, and not offered by the ERP.
+ * `received`: not sent yet; `in`: at the service; `partial`: there without some of its stops; `differs`: there with other
+ * content than the ERP offers; `gone`: it was there, and the service no longer returns it; `foreign`: at the service, and not offered
+ * by the ERP.
  */
 type Step = (typeof STEPS)[keyof typeof STEPS] | 'gone' | 'foreign';
 
@@ -18,13 +17,14 @@ const STEPS = {
   sending: 'received',
   confirmed: 'in',
   partial: 'partial',
+  differs: 'differs',
   unknown: 'unknown',
   rejected: 'rejected',
   cancelled: 'cancelled',
 } as const;
 
-/** Steps of plans that the service should have and does not, may not, or not completely. */
-const EXPECTED: readonly Step[] = ['rejected', 'gone', 'unknown', 'received', 'partial'];
+/** Steps of plans that the service does not have as the ERP offers them, or may not have. They come first. */
+const FIRST_STEPS: readonly Step[] = ['rejected', 'gone', 'unknown', 'received', 'partial', 'differs'];
 
 export interface BothSides {
   entries: readonly EntryOfDay[];
@@ -32,18 +32,13 @@ export interface BothSides {
   stops: readonly DayStop[];
 }
 
-interface Shown {
-  language: Language;
-  /** The vehicle in the content of an entry. */
-  vehicleOf(entry: EntryOfDay): string | null;
-  /** Why an entry needs a person, or null. */
-  personFor(entry: EntryOfDay): AttentionReason | null;
-}
+/** What a person has to know of an entry. */
+type FactsOf = (entry: EntryOfDay) => EntryFacts;
 
 const stepOf = (entry: EntryOfDay, plan: PlanOfDay | undefined): Step =>
   entry.state === 'confirmed' && plan !== undefined && plan.missing_since !== null ? 'gone' : STEPS[shownState(entry)];
 
-export function dayPlanRows({ entries, plans, stops }: BothSides, rule: LateRule, shown: Shown) {
+export function dayPlanRows({ entries, plans, stops }: BothSides, rule: LateRule, factsOf: FactsOf) {
   const byId = new Map(plans.map((plan) => [plan.id, plan]));
   const byPlan = Map.groupBy(stops, ({ route_plan_id }) => route_plan_id);
   const owned = new Set(entries.map(({ remote_id }) => remote_id));
@@ -56,7 +51,7 @@ export function dayPlanRows({ entries, plans, stops }: BothSides, rule: LateRule
         code: entry.external_code as string | null,
         step: stepOf(entry, plan),
         start: entry.period_start,
-        entry: shownEntry(entry, shown),
+        entry: shownEntry(entry, factsOf),
         plan: shownPlan(plan),
       };
     }),
@@ -71,27 +66,16 @@ export function dayPlanRows({ entries, plans, stops }: BothSides, rule: LateRule
       })),
   ];
   const order = ({ step, start, code, entry }: (typeof rows)[number]): string =>
-    `${EXPECTED.includes(step) || entry?.needs_person ? 0 : 1} ${start} ${code}`;
+    `${FIRST_STEPS.includes(step) || entry?.needs_person ? 0 : 1} ${start} ${code}`;
   return rows.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
 /** Without the content, which may hold anything; only the plate of its vehicle is shown. */
-function shownEntry(known: EntryOfDay, { language, vehicleOf, personFor }: Shown) {
+function shownEntry(known: EntryOfDay, factsOf: FactsOf) {
   const { payload: _, ...entry } = known;
-  const vehicle = vehicleOf(known);
-  return {
-    ...entry,
-    vehicle_plate: vehicle,
-    needs_person: personFor(known),
-    reasons: reasonsOf(entry).map((reason) => reasonIn(language, withPlate(reason, vehicle, entry))),
-  };
+  const { vehicle: vehicle_plate, ...facts } = factsOf(known);
+  return { ...entry, vehicle_plate, ...facts };
 }
-
-/** The service says that a plate is unknown, but not which one. */
-export const withPlate = (reason: string, vehicle: string | null, { message }: Pick<EntryOfDay, 'message'>): string =>
-  vehicle !== null && message === REJECTED && /\b(?:plate|placa)\b/i.test(reason) && !reason.includes(vehicle)
-    ? `${reason} (${vehicle})`
-    : reason;
 
 /** Of the stops at customers. */
 function progress(stops: readonly DayStop[], rule: LateRule) {

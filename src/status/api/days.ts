@@ -3,6 +3,7 @@
 import { Hono } from 'hono';
 import { DAY_MS } from '../../core/time/durations.ts';
 import { localDate, periodOf } from '../../sync/pull/plan/local-days.ts';
+import { quarantineCounts } from '../../warehouse/control/quarantine.ts';
 import { lastVerifications } from '../../warehouse/control/verification.ts';
 import { dayStatuses } from '../../warehouse/queries/day-status.ts';
 import { isOverdue } from '../health/health.ts';
@@ -12,9 +13,10 @@ import type { StatusServerDependencies } from '../server/dependencies.ts';
 
 const DAYS = 30;
 
-type DaysApiDependencies = Pick<StatusServerDependencies, 'engine' | 'clock' | 'jobs' | 'running'>;
-
-export function days({ engine, clock, jobs, running }: DaysApiDependencies, facts: () => Promise<StatusFacts>): Hono {
+export function days(
+  { engine, clock, jobs, running }: StatusServerDependencies,
+  facts: () => Promise<StatusFacts>,
+): Hono {
   const app = new Hono();
   app.get('/days', async (c) => {
     const { document, readAt } = await facts();
@@ -22,6 +24,7 @@ export function days({ engine, clock, jobs, running }: DaysApiDependencies, fact
     const first = localDate(clock.now() - (DAYS - 1) * DAY_MS, timezone);
     const rows = await dayStatuses(engine, { first, last: localDate(clock.now(), timezone) });
     const verified = new Map((await lastVerifications(engine)).map(({ table, ...found }) => [table, found]));
+    const inQuarantine = await quarantineCounts(engine);
     const byDay = Map.groupBy(rows, ({ day }) => day);
     return c.json({
       timezone,
@@ -42,6 +45,8 @@ export function days({ engine, clock, jobs, running }: DaysApiDependencies, fact
           read_until,
           job,
           verdict: freshness(read_until, status, clock.now()),
+          /** Records that the figures of any day may lack: an invalid record may have no day that can be read. */
+          in_quarantine: inQuarantine.get(name) ?? 0,
           verified: verified.get(name) ?? null,
           drift_ratio: document.verification.find(({ table }) => table === name)?.drift_ratio ?? null,
         };

@@ -12,9 +12,7 @@ import { runSize } from './runs.ts';
 
 const CELLS = 60;
 
-type JobsApiDependencies = Pick<StatusServerDependencies, 'engine' | 'clock' | 'running' | 'jobs'>;
-
-export function jobs(dependencies: JobsApiDependencies, facts: () => Promise<StatusFacts>): Hono {
+export function jobs(dependencies: StatusServerDependencies, facts: () => Promise<StatusFacts>): Hono {
   const { engine, clock, running } = dependencies;
   const app = new Hono();
   app.get('/jobs/:job', async (c) => {

@@ -10,9 +10,10 @@ import { runSize } from './runs.ts';
 /** Runs of a job in the small charts. */
 const RECENT_RUNS = 30;
 
-type OverviewDependencies = Pick<StatusServerDependencies, 'engine' | 'jobs' | 'running'>;
-
-export async function overview({ document, readAt, unknownSince }: StatusFacts, dependencies: OverviewDependencies) {
+export async function overview(
+  { document, readAt, unknownSince }: StatusFacts,
+  dependencies: StatusServerDependencies,
+) {
   const { at: _, ...lasting } = document;
   return {
     ...lasting,
@@ -26,7 +27,7 @@ export async function overview({ document, readAt, unknownSince }: StatusFacts, 
   };
 }
 
-async function overviewJob(status: JobStatus, { engine, jobs, running }: OverviewDependencies) {
+async function overviewJob(status: JobStatus, { engine, jobs, running }: StatusServerDependencies) {
   const job = jobs.find(({ name }) => name === status.name);
   const kind = pushedKindOf(status.name);
   const runs = await latestRuns(engine, status.name, RECENT_RUNS);

@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { Config } from '../../config/schema.ts';
-import { isJsonObject } from '../../core/glossary.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { knownDay } from '../../core/time/known-day.ts';
-import type { FeedKind } from '../../erp/feed-kinds.ts';
+import { FEED_KINDS, type FeedKind } from '../../erp/feed-kinds.ts';
 import { whyNotRead } from '../../erp/files/drop-folder.ts';
 import { type Language, reasonIn } from '../../erp/files/result-words.ts';
 import { outboxAttention } from '../../sync/push/attention.ts';
 import { payloadOf, pushJobOf } from '../../sync/push/kind.ts';
+import { REJECTED } from '../../sync/push/outcome.ts';
 import type { UnreadFact } from '../../sync/push/push-issues.ts';
 import { actionsOn } from '../../warehouse/control/audit.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { attemptsOf } from '../../warehouse/outbox/attempts.ts';
-import { contentOf } from '../../warehouse/outbox/content.ts';
+import { contentOf, platesOf } from '../../warehouse/outbox/content.ts';
 import { type OutboxEntry, reasonsOf, SHOWN_STATES, shownEntry } from '../../warehouse/outbox/entry.ts';
 import {
   countEntries,
@@ -26,16 +26,13 @@ import {
   shownCounts,
   unreadFacts,
 } from '../../warehouse/outbox/lists.ts';
-import { planPoints } from '../../warehouse/queries/delivery-day.ts';
+import { type EntryOfDay, planPoints } from '../../warehouse/queries/delivery-day.ts';
 import { routePlan } from '../../warehouse/tables/route-plan.ts';
 import { attentionReason } from '../health/attention-reason.ts';
 import { deadlineStatus } from '../health/deadline.ts';
 import { ApiError } from '../server/api-error.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
-import { withPlate } from './day-plans.ts';
 import { dayOf, languageOf, PAGE_ROWS, page, paged, query, text } from './page-query.ts';
-
-type PlansApiDependencies = Pick<StatusServerDependencies, 'engine' | 'clock' | 'running' | 'privacy' | 'redactor'>;
 
 /** One state, or several with commas. */
 const states = z
@@ -44,7 +41,7 @@ const states = z
   .pipe(z.array(z.enum(SHOWN_STATES)).optional())
   .optional();
 
-export function plans(dependencies: PlansApiDependencies): Hono {
+export function plans(dependencies: StatusServerDependencies): Hono {
   const { engine } = dependencies;
   const app = new Hono();
 
@@ -52,7 +49,7 @@ export function plans(dependencies: PlansApiDependencies): Hono {
     const params = query(c, {
       page,
       state: states,
-      kind: text,
+      kind: text.pipe(z.enum(FEED_KINDS).optional()),
       code: text,
       day: knownDay.optional(),
     });
@@ -133,7 +130,7 @@ function contentFacts({ kind, state, payload, updated_at }: OutboxEntry, { erp, 
 const MOST_UNREAD = 20;
 
 /** The newest files and feeds that could not be read in the last day: why, when, by which job, and where a file lies now. */
-async function unread({ engine, clock, redactor, running }: PlansApiDependencies, language: Language) {
+async function unread({ engine, clock, redactor, running }: StatusServerDependencies, language: Language) {
   const { erp } = running().config;
   const at = isoInstant(clock.now());
   const facts = await engine.read((sql) => unreadFacts<UnreadFact>(sql, at, MOST_UNREAD));
@@ -148,28 +145,35 @@ async function unread({ engine, clock, redactor, running }: PlansApiDependencies
 /** The plates in the content of a plan, as the privacy policy shows them; null if there are none, or the content is not kept. */
 export function vehicleOf(
   entry: Pick<OutboxEntry, 'kind' | 'payload'>,
-  { privacy }: Pick<PlansApiDependencies, 'privacy'>,
+  { privacy }: Pick<StatusServerDependencies, 'privacy'>,
 ): string | null {
   const data = entry.kind === 'route_plans' ? payloadOf(entry)?.data : undefined;
   if (data === undefined) return null;
-  const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-  const entities = listOf(data.entity).filter(isJsonObject);
-  const plates = [data.vehicle_plate, ...listOf(data.vehicle_plates), ...entities.map((each) => each.vehicle_plate)]
-    .filter((plate) => typeof plate === 'string' && plate !== '')
-    .flatMap((plate) => privacy.asStored(routePlan, 'vehicle_plate', plate as string) ?? []);
-  return plates.length === 0 ? null : [...new Set(plates)].join(', ');
+  return platesOf(data, { plate: (plate) => privacy.asStored(routePlan, 'vehicle_plate', plate) });
 }
 
-/** `needs_person`: why the entry needs a person, or null. */
-async function shown(entries: readonly OutboxEntry[], dependencies: PlansApiDependencies, language: Language) {
+/** The service says that a plate is unknown, but not which one. */
+const withPlate = (reason: string, vehicle: string | null, { message }: Pick<OutboxEntry, 'message'>): string =>
+  vehicle !== null && message === REJECTED && /\b(?:plate|placa)\b/i.test(reason) && !reason.includes(vehicle)
+    ? `${reason} (${vehicle})`
+    : reason;
+
+export type EntryFacts = ReturnType<Awaited<ReturnType<typeof entryFacts>>>;
+
+/** What a person has to know of an entry. `needs_person`: why it needs one, or null. */
+export async function entryFacts(dependencies: StatusServerDependencies, language: Language) {
   const waiting = await dependencies.engine.read(kindsWithWaitingFiles);
-  return entries.map((entry) => {
-    const vehicle = vehicleOf(entry, dependencies);
+  return (entry: Omit<EntryOfDay, 'run_id' | 'plates'> & { plates?: string | null }) => {
+    const vehicle = vehicleOf(entry, dependencies) ?? entry.plates ?? null;
     return {
-      ...shownEntry(entry),
       vehicle,
       reasons: reasonsOf(entry).map((reason) => reasonIn(language, withPlate(reason, vehicle, entry))),
       needs_person: attentionReason(entry, dependencies.clock.now(), waiting),
     };
-  });
+  };
+}
+
+async function shown(entries: readonly OutboxEntry[], dependencies: StatusServerDependencies, language: Language) {
+  const factsOf = await entryFacts(dependencies, language);
+  return entries.map((entry) => ({ ...shownEntry(entry), ...factsOf(entry) }));
 }

@@ -18,7 +18,7 @@ export const runSize = ({ started_at, finished_at, inserted, updated, sent }: Ru
   rows: Math.max(inserted + updated, sent),
 });
 
-export function runs(dependencies: Pick<StatusServerDependencies, 'engine' | 'clock' | 'jobs' | 'logTail'>): Hono {
+export function runs(dependencies: StatusServerDependencies): Hono {
   const { engine, clock, jobs, logTail } = dependencies;
   const all = jobs.map(({ name }) => name);
   const app = new Hono();

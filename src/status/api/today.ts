@@ -3,7 +3,6 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import { knownDay } from '../../core/time/known-day.ts';
 import { localDate, periodOf } from '../../sync/pull/plan/local-days.ts';
-import { kindsWithWaitingFiles } from '../../warehouse/outbox/lists.ts';
 import { dayStatuses } from '../../warehouse/queries/day-status.ts';
 import {
   dayEvents,
@@ -15,20 +14,18 @@ import {
   vehicleDays,
 } from '../../warehouse/queries/delivery-day.ts';
 import { missingProof, proofByAgent } from '../../warehouse/queries/missing-proof.ts';
-import { attentionReason } from '../health/attention-reason.ts';
 import { tableFreshnessOf } from '../health/status-document.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { dayChart, type LateRule, lateSeconds } from './day-chart.ts';
 import { dayPlanRows } from './day-plans.ts';
 import { languageOf, query } from './page-query.ts';
-import { vehicleOf } from './plans.ts';
+import { entryFacts } from './plans.ts';
 
 const MOST_VEHICLES = 20;
 const MOST_PLANS = 2_000;
 
-type TodayApiDependencies = Pick<StatusServerDependencies, 'engine' | 'clock' | 'running' | 'jobs' | 'privacy'>;
-
-export function today({ engine, clock, running, jobs, privacy }: TodayApiDependencies): Hono {
+export function today(dependencies: StatusServerDependencies): Hono {
+  const { engine, clock, running, jobs } = dependencies;
   const app = new Hono();
   const lateRule = (): LateRule => ({ nowMs: clock.now(), ...running().config.stops });
 
@@ -66,12 +63,7 @@ export function today({ engine, clock, running, jobs, privacy }: TodayApiDepende
     const { config } = running();
     const { day } = query(c, { day: knownDay.default(localDate(clock.now(), config.timezone)) });
     const both = await plansOnBothSides(engine, periodOf(day, config.timezone));
-    const waiting = await engine.read(kindsWithWaitingFiles);
-    const rows = dayPlanRows(both, lateRule(), {
-      language: languageOf(c),
-      vehicleOf: ({ payload }) => vehicleOf({ kind: 'route_plans', payload }, { privacy }),
-      personFor: (entry) => attentionReason(entry, clock.now(), waiting),
-    });
+    const rows = dayPlanRows(both, lateRule(), await entryFacts(dependencies, languageOf(c)));
     const { freshAt } = await tableFreshnessOf('route_plan', { config, jobs, engine });
     return c.json({
       day,

@@ -11,11 +11,10 @@ import {
   ITEM_CODES,
   jobHistory,
   type LastRun,
-  type PendingRetry,
   retryOf,
 } from '../../warehouse/control/runs.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import { healthOf, type JobHealth } from './health.ts';
+import { healthOf } from './health.ts';
 
 export interface JobStatusDependencies {
   config: Config;
@@ -26,27 +25,7 @@ export interface JobStatusDependencies {
   clock: Clock;
 }
 
-type ShownRun = Pick<LastRun, 'run_id' | 'status' | 'started_at' | 'finished_at' | 'error'>;
-
-export interface JobStatus extends JobHealth {
-  name: string;
-  enabled: boolean;
-  paused: boolean;
-  schedule: string;
-  timezone: string;
-  last_run: ShownRun | null;
-  /** How the last run ended that is not running; null if none has. */
-  last_end: Pick<LastRun, 'run_id' | 'status' | 'error'> | null;
-  last_success_at: string | null;
-  next_tick_at: string | null;
-  /** The first tick after the last success and the last edit of the schedule; null if the job is paused or not known to run. */
-  success_due_at: string | null;
-  /** The next try of a run that failed for a passing reason; null if there is none. */
-  retry: PendingRetry | null;
-  /** Start of the first failed run since the last success; null if the last run succeeded. */
-  failing_since: string | null;
-  failures_in_a_row: number;
-}
+export type JobStatus = Awaited<ReturnType<typeof jobStatus>>;
 
 export async function jobStatuses(dependencies: JobStatusDependencies): Promise<JobStatus[]> {
   const controls = await readControls(dependencies.engine);
@@ -55,7 +34,7 @@ export async function jobStatuses(dependencies: JobStatusDependencies): Promise<
   );
 }
 
-async function jobStatus(name: string, paused: boolean, dependencies: JobStatusDependencies): Promise<JobStatus> {
+async function jobStatus(name: string, paused: boolean, dependencies: JobStatusDependencies) {
   const { config, engine, clock } = dependencies;
   const { enabled = false, schedule = '', timezone = 'UTC' } = config.jobs[name] ?? {};
   const { last, finished, lastSuccessAt } = await jobHistory(engine, name, clock.now());
@@ -88,17 +67,20 @@ async function jobStatus(name: string, paused: boolean, dependencies: JobStatusD
       nowMs: clock.now(),
     }),
     last_run: last === undefined ? null : shownRun(last),
+    /** How the last run ended that is not running; null if none has. */
     last_end:
       finished === undefined ? null : { run_id: finished.run_id, status: finished.status, error: finished.error },
     last_success_at: lastSuccessAt,
     next_tick_at: next === undefined ? null : isoInstant(next),
+    /** The first tick after the last success and the last edit of the schedule; null if the job is paused or not known to run. */
     success_due_at: due === undefined ? null : isoInstant(due),
+    /** The next try of a run that failed for a passing reason; null if there is none. */
     retry: next === undefined || last === undefined ? null : retryOf(last),
     ...streak,
   };
 }
 
-const shownRun = ({ run_id, status, started_at, finished_at, error }: LastRun): ShownRun => ({
+const shownRun = ({ run_id, status, started_at, finished_at, error }: LastRun) => ({
   run_id,
   status,
   started_at,

@@ -7,7 +7,6 @@ import { missedText } from '../../sync/push/deadline.ts';
 import { pushedKindOf, pushJobOf } from '../../sync/push/kind.ts';
 import type { PushIssue } from '../../sync/push/push-issues.ts';
 import type { TableDrift } from '../../warehouse/control/verification.ts';
-import type { OutboxState } from '../../warehouse/outbox/entry.ts';
 import type { DaemonStatus } from './daemon-status.ts';
 import type { DeadlineStatus } from './deadline.ts';
 import type { Health } from './health.ts';
@@ -33,7 +32,8 @@ export interface Reason {
 
 export interface ReasonFacts {
   jobs: readonly JobStatus[];
-  outbox: Readonly<Record<OutboxState, number>>;
+  /** Sends without a clear answer that need nobody yet. */
+  unclear: number;
   quarantine: number;
   attention: readonly OutboxAttention[];
   deadline: DeadlineStatus | null;
@@ -107,7 +107,7 @@ function lateWords({ late_because, last_end, last_run }: JobStatus): [why: strin
   }
 }
 
-function pushReasons({ outbox, attention, issues, config, pushes }: ReasonFacts): Reason[] {
+function pushReasons({ unclear, attention, issues, config, pushes }: ReasonFacts): Reason[] {
   const needing = attention.map(({ reason, text, hint }) => ({
     code: `push_${reason}`,
     health: 'late' as const,
@@ -116,12 +116,11 @@ function pushReasons({ outbox, attention, issues, config, pushes }: ReasonFacts)
     hint,
     place: 'plans',
   }));
-  const isReported = attention.some(({ reason }) => reason === 'unknown');
   const unknown: Reason = {
     code: 'push_unclear',
     health: 'attention',
     subject: 'outbox unclear',
-    text: `${counted(outbox.unknown, 'item')} sent without a clear answer; the next runs read back what became of ${outbox.unknown === 1 ? 'it' : 'them'}`,
+    text: `${counted(unclear, 'item')} sent without a clear answer; the next runs read back what became of ${unclear === 1 ? 'it' : 'them'}`,
     hint: null,
     place: 'plans?state=unknown',
   };
@@ -136,7 +135,7 @@ function pushReasons({ outbox, attention, issues, config, pushes }: ReasonFacts)
   }));
   return [
     ...needing,
-    ...(outbox.unknown > 0 && !isReported ? [unknown] : []),
+    ...(unclear > 0 ? [unknown] : []),
     ...recent,
     ...pushes.flatMap((job) => feedReason(job, config)),
   ];
@@ -146,7 +145,8 @@ const ISSUE_PLACES: Readonly<Record<PushIssue['reason'], string>> = {
   rejected: 'plans?state=rejected',
   unreadable: 'plans?show=unread',
   accepted_in_part: 'plans?state=partial',
-  gone: 'plans?state=confirmed',
+  differs: 'plans?state=differs',
+  gone: 'plans?state=confirmed,partial,differs',
   stops_without_code: 'jobs/return-executions',
 };
 
@@ -161,11 +161,15 @@ export function withItemHealth(
   return job.health === 'ok' && jobs.includes(job.name) ? { ...job, health: 'attention' } : job;
 }
 
-/** A push job that the file does not list has no feed on purpose; plans are what Roadbook is for. */
+/**
+ * Plans are what Roadbook is for, so the missing feed of an enabled job for them always counts. Not to use one of the other
+ * kinds is normal: a job that the file does not list has no feed on purpose.
+ */
 function feedReason(job: string, { erp, jobs }: ReasonFacts['config']): Reason[] {
   const kind = pushedKindOf(job);
   const { enabled = false, isListed = false } = jobs[job] ?? {};
-  if (kind === undefined || !enabled || !isListed || erp[kind] !== undefined) return [];
+  if (kind === undefined || !enabled || erp[kind] !== undefined) return [];
+  if (!isListed && kind !== 'route_plans') return [];
   return [
     {
       code: 'push_without_feed',

@@ -7,19 +7,19 @@ import type { QueueFacts } from '../../sync/dispatch/dispatcher.ts';
 import type { NamedJob } from '../../sync/job.ts';
 import { changedAnswers } from '../../sync/probe/answers.ts';
 import { isCounted } from '../../sync/pull/plan/scopes.ts';
-import { type OutboxAttention, outboxAttention } from '../../sync/push/attention.ts';
+import { outboxAttention } from '../../sync/push/attention.ts';
 import { pushIssues } from '../../sync/push/push-issues.ts';
 import { LONGEST_REACH_MS, type TableDrift, tableDrift } from '../../warehouse/control/verification.ts';
-import { type OutboxState, pushOutbox } from '../../warehouse/outbox/entry.ts';
-import { oldestUnknown, outboxCounts } from '../../warehouse/outbox/lists.ts';
+import { pushOutbox } from '../../warehouse/outbox/entry.ts';
+import { countUnclear, oldestUnknown, outboxCounts } from '../../warehouse/outbox/lists.ts';
 import { countRows, type RowCounts } from '../../warehouse/queries/row-counts.ts';
 import { type TableFreshness, tableFreshness } from '../../warehouse/queries/table-freshness.ts';
 import { baseTables } from '../../warehouse/schema/catalog.ts';
-import { type DaemonStatus, daemonStatuses } from './daemon-status.ts';
-import { type DeadlineStatus, deadlineStatus } from './deadline.ts';
-import { type Health, overallHealth } from './health.ts';
-import { type JobStatus, type JobStatusDependencies, jobStatuses } from './job-status.ts';
-import { healthReasons, type Reason, withItemHealth } from './reasons.ts';
+import { daemonStatuses } from './daemon-status.ts';
+import { deadlineStatus } from './deadline.ts';
+import { overallHealth } from './health.ts';
+import { type JobStatusDependencies, jobStatuses } from './job-status.ts';
+import { healthReasons, withItemHealth } from './reasons.ts';
 import { unfitAnswers } from './unfit-answers.ts';
 
 export interface StatusDependencies extends JobStatusDependencies {
@@ -36,45 +36,9 @@ export interface StatusDependencies extends JobStatusDependencies {
 
 export type HealthDependencies = JobStatusDependencies & Pick<StatusDependencies, 'configError'>;
 
-export interface TableStatus {
-  name: string;
-  rows: number;
-  last_change_at: string | null;
-  freshness_seconds: number | null;
-}
-
-export interface StatusDocument {
-  health: Health;
-  version: string;
-  config: { loaded_at: string; error: string | null };
-  session: SessionState;
-  jobs: JobStatus[];
-  tables: TableStatus[];
-  outbox: Record<OutboxState, number>;
-  /** Pushes that need a person, by reason. */
-  attention: OutboxAttention[];
-  /** Present if a deadline is configured. */
-  deadline?: DeadlineStatus;
-  quarantine: number;
-  verification: TableDrift[];
-  /** Every daemon on this warehouse. */
-  daemons: DaemonStatus[];
-  /** Present if the daemons share a queue. */
-  queue?: QueueFacts;
-  /** Why the health is not `ok`, the worst first. */
-  reasons: Reason[];
-  /** When the document was made. */
-  at: string;
-}
-
 /** The document, and the instants behind the ages in it. */
-export interface StatusFacts {
-  document: StatusDocument;
-  /** For each table, the instant up to which its oldest scope is up to date. */
-  readAt: Record<string, string | null>;
-  /** Since when the outcome of the oldest unknown push is unknown. */
-  unknownSince: string | null;
-}
+export type StatusFacts = Awaited<ReturnType<typeof statusFacts>>;
+export type StatusDocument = StatusFacts['document'];
 
 const VERIFY_JOB = 'verify-warehouse';
 
@@ -113,6 +77,7 @@ export async function healthFacts(dependencies: HealthDependencies) {
   const at = isoInstant(clock.now());
   const found = {
     outbox: await outboxCounts(engine),
+    unclear: await engine.read((sql) => countUnclear(sql, at)),
     issues: await pushIssues(engine, clock.now()),
     verification: currentDrift(await tableDrift(engine), { jobs: declared, config, nowMs: clock.now() }),
     attention: await outboxAttention(engine, at),
@@ -139,13 +104,14 @@ export async function healthFacts(dependencies: HealthDependencies) {
   };
 }
 
-export async function statusFacts(dependencies: StatusDependencies): Promise<StatusFacts> {
+export async function statusFacts(dependencies: StatusDependencies) {
   const facts = await healthFacts(dependencies);
   const { jobs, deadline, outbox, attention, quarantine, daemons, verification, reasons, at } = facts;
   const tables = await Promise.all(baseTables.map(({ name }) => tableStatus(name, dependencies)));
+  /** Since when the outcome of the oldest unknown push is unknown. */
   const unknownSince = await oldestUnknown(dependencies.engine);
   const queue = (await dependencies.queueFacts?.()) ?? null;
-  const document: StatusDocument = {
+  const document = {
     health: overallHealth([...jobs.map(({ health }) => health), ...reasons.map(({ health }) => health)]),
     version: dependencies.version,
     config: { loaded_at: dependencies.configLoadedAt, error: dependencies.configError },
@@ -153,15 +119,20 @@ export async function statusFacts(dependencies: StatusDependencies): Promise<Sta
     jobs,
     tables: tables.map(({ status }) => status),
     outbox,
+    /** Pushes that need a person, by reason. */
     attention,
     ...(deadline !== null && { deadline }),
     quarantine,
     verification,
+    /** Every daemon on this warehouse. */
     daemons,
     ...(queue !== null && { queue }),
+    /** Why the health is not `ok`, the worst first. */
     reasons,
+    /** When the document was made. */
     at,
   };
+  /** For each table, the instant up to which its oldest scope is up to date. */
   const readAt = Object.fromEntries(tables.map(({ status, freshAt }) => [status.name, freshAt]));
   return { document, readAt, unknownSince };
 }
@@ -189,6 +160,6 @@ async function tableStatus(name: string, dependencies: StatusDependencies) {
   const { lastChangeAt, freshAt } = await tableFreshnessOf(name, dependencies);
   const rows = await (rowCounts?.of(name) ?? countRows(engine, name));
   const seconds = freshAt === null ? null : Math.max(0, Math.round((clock.now() - Date.parse(freshAt)) / 1_000));
-  const status: TableStatus = { name, rows, last_change_at: lastChangeAt, freshness_seconds: seconds };
+  const status = { name, rows, last_change_at: lastChangeAt, freshness_seconds: seconds };
   return { status, freshAt };
 }

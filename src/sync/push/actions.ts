@@ -4,7 +4,7 @@ import { chunks } from '../../core/chunks.ts';
 import { Fatal } from '../../core/errors.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { type AttemptOutcome, type Step, storeSteps } from '../../warehouse/outbox/attempts.ts';
-import { hasUnusableContent, needsProof, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
+import { hasUnusableContent, nameOf, needsProof, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { type EntryFilter, entriesNamed, matchingKeys, searchEntries } from '../../warehouse/outbox/lists.ts';
 import { FINAL } from '../../warehouse/outbox/queries.ts';
 import { type EntryChange, mayMove, type TransitionName, transition } from '../../warehouse/outbox/transitions.ts';
@@ -165,8 +165,8 @@ const MOST_PREVIEWED = 500;
 export async function previewMany(engine: Engine, filter: EntryFilter, action: Action, at: string) {
   const found = await engine.read((sql) => searchEntries(sql, { ...filter, limit: MOST_PREVIEWED }));
   return found.map((entry) => {
-    const { kind, external_code: code, code_use: use, state } = entry;
-    const about = { kind, code, use, state };
+    const { kind, external_code: code, code_use: use, state, updated_at } = entry;
+    const about = { kind, code, use, state, updated_at };
     try {
       const { entry: after, words } = action(entry, at);
       return { ...about, becomes: after.state, words, problem: null, hint: null };
@@ -177,13 +177,19 @@ export async function previewMany(engine: Engine, filter: EntryFilter, action: A
   });
 }
 
-/** `skipped` are entries whose state does not allow the action, or that were changed at the same time. */
+/**
+ * `skipped` are entries whose state does not allow the action, or that were changed at the same time. Of named entries, also
+ * those that the filter no longer finds, and those that changed after `updated_at`: a person was shown another state, or
+ * decided on another content.
+ */
 export async function actOnMany(engine: Engine, filter: EntryFilter, action: Action, at: string) {
   const found = await engine.read((sql) => matchingKeys(sql, filter));
+  const shownAt = new Map(filter.keys?.map((key) => [nameOf(key), key.updated_at]));
   let done = 0;
   for (const keys of chunks(found, PAGE)) {
     const page = await engine.read((sql) => searchEntries(sql, { ...filter, keys, limit: PAGE }));
     const steps = page.flatMap((entry) => {
+      if ((shownAt.get(nameOf(entry)) ?? entry.updated_at) !== entry.updated_at) return [];
       try {
         return [action(entry, at)];
       } catch (thrown) {
@@ -193,7 +199,7 @@ export async function actOnMany(engine: Engine, filter: EntryFilter, action: Act
     });
     done += (await engine.write((tx) => storeSteps(tx, steps, null, at))).length;
   }
-  return { done, skipped: found.length - done };
+  return { done, skipped: (filter.keys ?? found).length - done };
 }
 
 const usage = (message: string, hint: string): Fatal => new Fatal(message, { code: 'usage', hint });

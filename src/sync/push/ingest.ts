@@ -14,6 +14,7 @@ import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { entriesByCode, type Period } from '../../warehouse/outbox/queries.ts';
 import { storeEntries } from '../../warehouse/outbox/transitions.ts';
 import { hasOtherPolicies } from '../../warehouse/privacy/rewrite.ts';
+import { routePlan } from '../../warehouse/tables/route-plan.ts';
 import { routePoint } from '../../warehouse/tables/route-point.ts';
 import { codesOf } from './codes.ts';
 import { markTaken, takenFiles } from './file-results.ts';
@@ -77,6 +78,11 @@ const changedMeanwhile = (): Retriable =>
 
 const DUPLICATE = 'this external code occurs twice, in different spellings; use each code once';
 
+function contentOf({ kind }: PushRun, entry: OutboxEntry, offer: Offer): OfferedContent {
+  const data = payloadOf(offer)?.data;
+  return { entry, data, period: data && kind.periodOf?.(data), origin: offer.origin };
+}
+
 async function takeBatch(push: PushRun, { batch, offers, uncoded }: OfferedBatch): Promise<void> {
   logUnread(push, offers, uncoded);
   const codes = offers.map(({ external_code }) => external_code);
@@ -84,7 +90,11 @@ async function takeBatch(push: PushRun, { batch, offers, uncoded }: OfferedBatch
   const rules = rulesOf(push);
   const { privacy, redactor } = push.context.dependencies;
   const { redact } = redactor;
-  const { record: asStored } = privacy.filter(routePoint);
+  const { record } = privacy.filter(routePoint);
+  const asStored = {
+    stop: (point: JsonObject) => record(point) as JsonObject,
+    plate: (plate: string) => privacy.asStored(routePlan, 'vehicle_plate', plate),
+  };
   const taken = await push.engine.write(async (tx) => {
     const known = await entriesByCode(tx.sql, push.kind.feed, codes);
     const counts = { ...zeroCounts(), rejected: uncoded.length };
@@ -105,14 +115,14 @@ async function takeBatch(push: PushRun, { batch, offers, uncoded }: OfferedBatch
       const revision = changed.get(nameOf(then))?.revision ?? then.revision;
       changed.set(nameOf(then), { ...then, revision });
       // Content that breaks a rule is never kept.
-      if (offer.reasons.length === 0) contents.set(nameOf(then), { entry: then, data: payloadOf(offer)?.data });
+      if (offer.reasons.length === 0) contents.set(nameOf(then), contentOf(push, then, offer));
       known.set(offer.external_code, place === -1 ? [...uses, then] : uses.with(place, then));
     }
     const stored = await storeEntries(tx, [...changed.values()]);
     if (stored.size < changed.size) throw changedMeanwhile();
     // A process that still runs with earlier policies must not store personal values. It sends the plans all the same.
     if (contents.size > 0 && !(await hasOtherPolicies(tx, privacy)))
-      await storeContents(tx, [...contents.values()], (stop) => asStored(stop) as JsonObject);
+      await storeContents(tx, [...contents.values()], asStored, push.now());
     if (batch.last) await noteUnread(tx, push, batch, unread && redact(unread));
     if (batch.file !== undefined) await markTaken(tx, push, { name: batch.name, ...batch.file, readAt: push.now() });
     return { counts, again };

@@ -2,7 +2,7 @@
 // A kind interprets an answer; the push decides what follows from it.
 import { isPassing, type RoadbookError } from '../../core/errors.ts';
 import { type JsonObject, zeroCounts } from '../../core/glossary.ts';
-import { PRIORITY } from '../../core/rate/limiter.ts';
+import { PRIORITY } from '../../core/rate/rate.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { FEED_KINDS, type FeedKind } from '../../erp/feed-kinds.ts';
 import type { Endpoint } from '../../fleet/endpoint.ts';

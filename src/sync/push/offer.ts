@@ -193,6 +193,9 @@ function mayHaveArrived(known: OutboxEntry, isSamePlace: boolean, { at, settleMs
 const attentionAfterContent = (entry: OutboxEntry): Attention | null =>
   hasUnusableContent(entry) ? null : entry.attention;
 
+/** Unless they are about the unusable content, they name the parts that the service did not take. */
+const reasonsAfterContent = (entry: OutboxEntry): string | null => (hasUnusableContent(entry) ? null : entry.reasons);
+
 /** The ERP offers the content that the service already has. */
 const restored = (known: OutboxEntry, { content_hash, erp_code }: Offer, at: string): OutboxEntry =>
   transition(known, 'note', at, {
@@ -201,18 +204,24 @@ const restored = (known: OutboxEntry, { content_hash, erp_code }: Offer, at: str
     payload: null,
     attention: attentionAfterContent(known),
     message: null,
-    // Unless they are about the content that was rejected, they name the parts that the service did not take.
-    reasons: hasUnusableContent(known) ? null : known.reasons,
+    reasons: reasonsAfterContent(known),
     told_at: null,
+    updated_at: at,
   });
 
 /** The service has older content, and no call can change it. */
 function flagged(known: OutboxEntry, offer: Offer, { at, flagsChanges }: OfferRules): OutboxEntry | undefined {
   if (!flagsChanges) return undefined;
   const { content_hash, erp_code } = offer;
-  const attention = attentionAfterContent(known);
-  const change = { content_hash, erp_code, message: CHANGED_AFTER_PUSH, attention, told_at: null };
-  return transition(known, 'note', at, change);
+  return transition(known, 'note', at, {
+    content_hash,
+    erp_code,
+    attention: attentionAfterContent(known),
+    message: CHANGED_AFTER_PUSH,
+    reasons: reasonsAfterContent(known),
+    told_at: null,
+    updated_at: at,
+  });
 }
 
 /** The content has changed and must not be sent, or the item could not be read. */

@@ -1,6 +1,6 @@
-// What the ERP offered and the service does not have, or not completely: feeds and files that could not be read, rejected
-// items, items that were taken in part, plans that are gone from there, stops whose outcome cannot be returned. The health
-// keeps each while a person can still mend it, because the next run may find nothing new.
+// What the service does not have as the ERP offers it: feeds and files that could not be read, items that were rejected, taken
+// in part or differ, plans that are gone, and stops whose outcome cannot be returned. The health keeps each while a person
+// can still mend it, because the next run may find nothing new.
 
 import { Skippable } from '../../core/errors.ts';
 import { firstNames } from '../../core/text/first-names.ts';
@@ -16,7 +16,7 @@ import { type PushRun, pushJobOf } from './kind.ts';
 
 const SHOW_REJECTED = 'npx roadbook outbox list --state rejected shows them; a dropped file has its result in failed/.';
 
-/** `what` follows the number. */
+/** A text is the number, `noun` and `what`. */
 const WORDS = {
   unreadable: {
     what: 'could not be read in the last day',
@@ -28,6 +28,11 @@ const WORDS = {
     what: 'taken without some of their stops',
     noun: ['plan', 'plans'],
     hint: 'npx roadbook outbox list --state partial shows them, with the reasons.',
+  },
+  differs: {
+    what: 'what the ERP offers, and no call can change that',
+    noun: ['item at the service differs from', 'items at the service differ from'],
+    hint: 'npx roadbook outbox list --state differs shows them. Change each at the service: it stays listed until its period is over. Or let the ERP offer again what was sent.',
   },
   gone: {
     what: 'no longer at the service',

@@ -228,8 +228,9 @@ async function judge(
 }
 
 /**
- * A send without a clear answer may have been taken in part, and the listing does not show the parts. Parts that are missing
- * soon after the send may still be on their way: the entry stays unknown until a later run.
+ * A send without a clear answer may have been taken in part, an item that was there before may have other parts, and the
+ * listing does not show them. Parts that are missing soon after the send may still be on their way: the entry stays unknown
+ * until a later run.
  */
 async function withMissing(
   push: PushRun,
@@ -238,7 +239,7 @@ async function withMissing(
   decision: Decision,
 ): Promise<Decision> {
   const { missing: missingIn } = push.kind;
-  const isUnclear = state !== 'confirmed' && sent_hash === content_hash;
+  const isUnclear = state !== 'confirmed' && (sent_hash === null || sent_hash === content_hash);
   if (decision.is !== 'found' || !isUnclear || data === undefined || missingIn === undefined) return decision;
   const missing = (await answered(push, () => missingIn(push.call, decision.record.id, data))) ?? [NOT_COMPARED];
   const mayArrive = state === 'unknown' && !isApart(sent_at, push.now(), push.settings.settle);

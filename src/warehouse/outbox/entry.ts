@@ -27,9 +27,6 @@ export const IS_WATCHED =
 /** Confirmed entries that were sent more than once. */
 export const IS_RESENT = "state = 'confirmed' and attempts > 1";
 
-/** Confirmed entries of which the service rejected a part, such as some stops of a plan: the reasons name them. */
-export const IS_PARTIAL = "state = 'confirmed' and reasons is not null and attention is null";
-
 export const pushOutbox = controlTable({
   name: 'push_outbox',
   meaning: 'Every item that the ERP wants pushed, with its state and the reason for it.',
@@ -132,11 +129,16 @@ export const needsProof = (entry: Pick<OutboxEntry, 'state' | 'sent_hash'>): boo
 export const hasUnusableContent = ({ attention }: OutboxEntry): boolean =>
   attention === 'read_error' || attention === 'invalid_change';
 
-/** The ERP offered different content after the service confirmed the item. */
-export const isChangedAfterPush = ({ state, content_hash, sent_hash }: OutboxEntry): boolean =>
-  state === 'confirmed' && content_hash !== sent_hash;
+/** The service has other content than the ERP offers, and no call to change it: content that is to be sent has a payload. */
+export const isChangedAfterPush = ({
+  state,
+  content_hash,
+  sent_hash,
+  payload,
+}: Pick<OutboxEntry, 'state' | 'content_hash' | 'sent_hash' | 'payload'>): boolean =>
+  state === 'confirmed' && content_hash !== sent_hash && payload === null;
 
-/** As `IS_PARTIAL`. */
+/** The service rejected a part of a confirmed item, such as some stops of a plan: the reasons name them. */
 export const isPartial = ({
   state,
   reasons,
@@ -150,21 +152,35 @@ export const reasonsOf = ({ reasons }: Pick<OutboxEntry, 'reasons'>): string[] =
 export const reasonsText = (reasons: readonly string[]): string | null =>
   reasons.length === 0 ? null : JSON.stringify(reasons);
 
-/** The states in lists and filters: people see an entry that was taken in part as `partial`, not as `confirmed`. */
-export const SHOWN_STATES = [...OUTBOX_STATES, 'partial'] as const;
+/**
+ * The states in lists and filters: people see a confirmed entry as `partial` if the service did not take all of it, and as
+ * `differs` if the service has other content than the ERP offers.
+ */
+export const SHOWN_STATES = [...OUTBOX_STATES, 'partial', 'differs'] as const;
 export type ShownState = (typeof SHOWN_STATES)[number];
 
-export const shownState = (entry: Pick<OutboxEntry, 'state' | 'reasons' | 'attention'>): ShownState =>
-  isPartial(entry) ? 'partial' : entry.state;
+export function shownState(
+  entry: Pick<OutboxEntry, 'state' | 'attention' | 'reasons' | 'content_hash' | 'sent_hash' | 'payload'>,
+): ShownState {
+  if (isPartial(entry)) return 'partial';
+  return isChangedAfterPush(entry) && entry.attention === null ? 'differs' : entry.state;
+}
 
 /** As `shownState`. */
-export const SHOWN_STATE = `case when ${IS_PARTIAL} then 'partial' else state end`;
+export const SHOWN_STATE = `case when state <> 'confirmed' or attention is not null then state
+  when reasons is not null then 'partial'
+  when content_hash is distinct from sent_hash and payload is null then 'differs' else state end`;
+
+/** The stored state of entries that are shown in this one. */
+export const storedState = (shown: ShownState): OutboxState =>
+  shown === 'partial' || shown === 'differs' ? 'confirmed' : shown;
 
 /** The entry without its payload and its clear code, which may contain tax numbers. */
 export function shownEntry(entry: OutboxEntry) {
   const { payload: _payload, erp_code: _code, revision: _revision, ...shown } = entry;
   return {
     ...shown,
+    shown_state: shownState(entry),
     changed_after_push: isChangedAfterPush(entry),
     accepted_in_part: isPartial(entry),
     reasons: reasonsOf(entry),

@@ -7,13 +7,14 @@ import {
   type EntryKey,
   IS_CONFIRMED,
   IS_NOT_CONFIRMED,
-  IS_PARTIAL,
   OUTBOX_STATES,
   type OutboxEntry,
   type OutboxState,
   pushOutbox,
   SHOWN_STATE,
+  SHOWN_STATES,
   type ShownState,
+  storedState,
 } from './entry.ts';
 import { before, countOf, FINAL, type Period } from './queries.ts';
 
@@ -21,6 +22,9 @@ export const entriesNamed = (sql: Knex, code: string, kind?: string): Promise<Ou
   sql('push_outbox')
     .where({ external_code: code, ...(kind !== undefined && { kind }) })
     .orderBy(['kind', 'code_use']);
+
+/** `updated_at`: as a person was shown it. */
+export type NamedEntry = EntryKey & { updated_at?: string | undefined };
 
 export interface EntryFilter {
   states?: readonly ShownState[];
@@ -30,7 +34,7 @@ export interface EntryFilter {
   /** The period of the entry starts in this one. */
   starting?: Period;
   /** Only these entries. */
-  keys?: readonly EntryKey[];
+  keys?: readonly NamedEntry[];
 }
 
 export interface EntrySearch extends EntryFilter {
@@ -59,7 +63,7 @@ function matching(sql: Knex, { states, kind, code, starting, keys }: EntryFilter
   const query = sql('push_outbox');
   if (states !== undefined) {
     // The stored states first, because these have an index.
-    query.whereIn('state', [...new Set(states.map((state) => (state === 'partial' ? 'confirmed' : state)))]);
+    query.whereIn('state', [...new Set(states.map(storedState))]);
     query.whereRaw(`${SHOWN_STATE} in (${states.map(() => '?').join(', ')})`, [...states]);
   }
   if (kind !== undefined) query.where({ kind });
@@ -82,20 +86,22 @@ const likeText = (text: string): string =>
   text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()).replaceAll(/[!%_]/g, '!$&');
 
 /** By the states of the table, of which its index is enough. */
-export async function outboxCounts(engine: Engine): Promise<Record<OutboxState, number>> {
-  const counts = Object.fromEntries(OUTBOX_STATES.map((state) => [state, 0])) as Record<OutboxState, number>;
-  const rows: { state: OutboxState; n: number }[] = await engine.read((sql) =>
-    sql('push_outbox').groupBy('state').select('state').count({ n: '*' }),
-  );
-  for (const { state, n } of rows) counts[state] = Number(n);
-  return counts;
-}
+export const outboxCounts = (engine: Engine): Promise<Record<OutboxState, number>> =>
+  countsBy(engine, OUTBOX_STATES, 'state');
 
 /** By the states that people see. */
-export async function shownCounts(engine: Engine): Promise<Record<ShownState, number>> {
-  const counts = await outboxCounts(engine);
-  const partial = await engine.read((sql) => countEntries(sql, { states: ['partial'] }));
-  return { ...counts, confirmed: counts.confirmed - partial, partial };
+export const shownCounts = (engine: Engine): Promise<Record<ShownState, number>> =>
+  countsBy(engine, SHOWN_STATES, SHOWN_STATE);
+
+async function countsBy<State extends string>(engine: Engine, states: readonly State[], expression: string) {
+  const rows: { shown: State; n: number }[] = await engine.read((sql) =>
+    sql('push_outbox')
+      .select(sql.raw(`${expression} as shown`))
+      .groupBy('shown')
+      .count({ n: '*' }),
+  );
+  const counts = new Map(rows.map(({ shown, n }) => [shown, Number(n)]));
+  return Object.fromEntries(states.map((state) => [state, counts.get(state) ?? 0])) as Record<State, number>;
 }
 
 /** Since when the oldest unknown entry is unknown; null if there is none. */
@@ -121,6 +127,18 @@ export const takenFileFact = (kind: string, file = ''): string => `taken file ${
 export async function kindsWithWaitingFiles(sql: Knex): Promise<Set<string>> {
   const names: string[] = await sql('sync_state').where('name', 'like', 'taken file %').pluck('name');
   return new Set(names.map((name) => name.split(' ')[2] as string));
+}
+
+/** Counts the entries without a clear answer that need nobody yet: the next runs read them back. */
+export async function countUnclear(sql: Knex, at: string): Promise<number> {
+  const row = await sql('push_outbox')
+    .where({ state: 'unknown' })
+    .whereRaw(IS_NOT_CONFIRMED)
+    .whereNull('attention')
+    .where('unknown_since', '>=', before(at, GRACE_MS))
+    .count({ n: '*' })
+    .first();
+  return Number(row?.n);
 }
 
 /** Counts the entries that need a person, by reason and kind. Runs, commands, page and alerts all use this count. */
@@ -196,9 +214,9 @@ const IS_UNDATED = `period_end is null and not exists (select 1 from push_outbox
   and later.external_code = push_outbox.external_code and later.code_use > push_outbox.code_use)`;
 
 /**
- * Counts by kind what was rejected or taken in part, and is still an issue: an entry until its period is over, and at least
- * for a day; a rejected one without a period until it is in another state or its code has a later use. Entries that need a person are counted elsewhere.
- * What could not be read is listed one by one.
+ * Counts by kind what was rejected, taken in part or differs from the ERP, and is still an issue: an entry until its period
+ * is over, and at least for a day; without a period for a day, but a rejected one until it is in another state or its code
+ * has a later use. Entries that need a person are counted elsewhere. What could not be read is listed one by one.
  */
 export async function openIssues(sql: Knex, kinds: readonly string[], at: string) {
   const since = before(at, DAY_MS);
@@ -225,13 +243,18 @@ export async function openIssues(sql: Knex, kinds: readonly string[], at: string
     .where({ state: 'rejected', attention: null })
     .whereRaw(IS_NOT_CONFIRMED)
     .where((or) => or.whereRaw(IS_UNDATED).orWhere('period_end', '>', at).orWhere('updated_at', '>=', since));
-  // Two parts, because each has an index: the few plans that changed lately, and the few whose period is not over.
-  const lately = entries().where('updated_at', '>=', since).where('period_end', '<=', at).whereRaw(IS_CONFIRMED);
-  const notOver = entries().where('period_end', '>', at).whereRaw(IS_PARTIAL);
+  // Two parts, because each has an index: the few that changed lately, and the few whose period is not over.
+  const shownAs = (shown: ShownState): Knex.QueryBuilder => {
+    const lately = entries().whereRaw(IS_CONFIRMED).where('updated_at', '>=', since);
+    const notOver = entries().where('period_end', '>', at).where('updated_at', '<', since);
+    const [first, second] = [lately, notOver].map((each) => each.whereRaw(`${SHOWN_STATE} = ?`, [shown]));
+    return (first as Knex.QueryBuilder).unionAll([second as Knex.QueryBuilder]);
+  };
   return {
     unreadable,
     rejected: await count(rejected),
-    accepted_in_part: await count(lately.whereRaw(IS_PARTIAL).unionAll([notOver])),
+    accepted_in_part: await count(shownAs('partial')),
+    differs: await count(shownAs('differs')),
   };
 }
 
