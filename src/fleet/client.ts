@@ -16,7 +16,7 @@ import { type Credentials, createLogin } from './session/login.ts';
 import { createLoginLimit } from './session/login-limit.ts';
 import { createRenewal, tryRenewal } from './session/renewal.ts';
 import { createSession, type Session, type SessionState } from './session/session.ts';
-import { createResilientMemory, createSessionMemory, type SessionMemory } from './session/session-memory.ts';
+import { createResilientMemory, type SessionMemory } from './session/session-memory.ts';
 import { type CallRequest, createExchange, type Exchange, type ExchangeContext } from './transport/exchange.ts';
 import type { Transport, TransportOptions, WireAnswer } from './transport/transport.ts';
 
@@ -34,8 +34,7 @@ export interface FleetDependencies {
   redactor: Redactor;
   /** Gives a number in [0, 1) for the jitter; default: Math.random. */
   random?: () => number;
-  /** Default: a memory that lasts as long as the process. */
-  memory?: SessionMemory;
+  memory: SessionMemory;
   /** Default: DEFAULT_RETRY. */
   retry?: RetryPolicy;
   /** Opens the transport; default: HTTP with got. */
@@ -162,7 +161,7 @@ function openSession(settings: FleetSettings, dependencies: FleetDependencies, e
   const { clock, log, redactor } = dependencies;
   const { username, parentUsername, password, realm, renewal: setting } = settings;
   redactor.add(password);
-  const memory = createResilientMemory(dependencies.memory ?? createSessionMemory(), log);
+  const memory = createResilientMemory(dependencies.memory, log);
   const limit = createLoginLimit([username, parentUsername, password, realm], memory, clock);
   const renew = createRenewal({ exchange, memory, log, setting });
   const logIn = createLogin(exchange, limit, { username, parentUsername, password, realm });

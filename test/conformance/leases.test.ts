@@ -181,7 +181,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     await expect(closeRun(held.engine, closed('r1'))).rejects.toMatchObject({ code: 'lease_lost' });
     expect(await rows('sync_run')).toEqual(before);
     expect(held.lost.aborted).toBe(true);
-    expect(() => held.check()).toThrow('took over pull-events');
+    expect(() => held.check()).toThrow('may have taken over pull-events');
     // When it releases the lost lease, the new holder loses nothing.
     await held.release();
     await next.engine.write(async () => undefined);
@@ -198,7 +198,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     await one.heartbeat.runOnce();
     for (const { lost, check } of held) {
       expect(lost.reason).toMatchObject({ code: 'lease_lost' });
-      expect(check).toThrow('because this process sent no heartbeat');
+      expect(check).toThrow('this process sent no heartbeat');
     }
     const later = await take(one, 'c');
     await one.heartbeat.runOnce();

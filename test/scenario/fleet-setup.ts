@@ -10,11 +10,12 @@ import type { ManualClock } from '../../src/core/time/manual-clock.ts';
 import { createFleet, type Fleet, type FleetSettings } from '../../src/fleet/client.ts';
 import type { ListEndpoint, RecordFields } from '../../src/fleet/endpoint.ts';
 import { checkRecord } from '../../src/fleet/record-check.ts';
-import { createSessionMemory, type SessionMemory } from '../../src/fleet/session/session-memory.ts';
+import type { SessionMemory } from '../../src/fleet/session/session-memory.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { wireSchema } from '../../src/sync/pull/records/wire-schema.ts';
 import { tables } from '../../src/warehouse/schema/catalog.ts';
 import type { Table } from '../../src/warehouse/schema/table.ts';
+import { createSessionMemory } from '../support/session-memory.ts';
 
 /** A noon in Brazil of an ordinary week. */
 export const NOON = Date.parse('2025-03-12T15:00:00Z');

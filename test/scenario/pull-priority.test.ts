@@ -1,7 +1,7 @@
 // The priority of calls: those of a push go first, and calls for history wait for the others, in a first run and in a
 // backfill.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PRIORITY } from '../../src/core/rate/limiter.ts';
+import { PRIORITY } from '../../src/core/rate/rate.ts';
 import type { Fleet } from '../../src/fleet/client.ts';
 import { makePushPlace } from '../support/push-place.ts';
 import { plan } from '../support/push-samples.ts';

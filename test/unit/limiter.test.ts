@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createLimiter, PRIORITY } from '../../src/core/rate/limiter.ts';
+import { createLimiter } from '../../src/core/rate/limiter.ts';
+import { PRIORITY } from '../../src/core/rate/rate.ts';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
 
 function limited(concurrency: number, perMinute: number) {

@@ -1,13 +1,20 @@
 // Which permits an ask gets, independently of where the rate is stored.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { newRate, type PermitRequest, paceOf, type RateState, takePermits } from '../../src/core/rate/rate.ts';
+import {
+  newRate,
+  type PermitRequest,
+  PRIORITY,
+  paceOf,
+  RATE,
+  type RateState,
+  takePermits,
+} from '../../src/core/rate/rate.ts';
 
 const NOW = 1_800_000_000_000;
 
 const ask = (rest: Partial<PermitRequest> = {}): PermitRequest => ({
   priorities: [1, 1, 1, 1],
-  process: 'one',
   perMinute: 600,
   pauseMs: 0,
   ...rest,
@@ -16,23 +23,16 @@ const ask = (rest: Partial<PermitRequest> = {}): PermitRequest => ({
 /** A state without permits for `ms` from now, at 600 a minute. */
 const taken = (ms = 200, rest: Partial<RateState> = {}): RateState => {
   const { burst, spacingMs } = paceOf(600);
-  const nextMs = NOW + 300 + ms + (burst - 1) * spacingMs;
+  const nextMs = NOW + 400 + ms + (burst - 1) * spacingMs;
   return { ...newRate, nextMs, perMinute: { figure: 600, seenMs: NOW }, ...rest };
 };
-const claim = (priority: number, untilMs = NOW + 500): Partial<RateState> => ({
-  urgent: { priority, process: 'other', untilMs },
-});
-/** A state in which permits are available and a call of another process waits. */
-const claimed = (priority: number, untilMs?: number): RateState => ({
-  ...newRate,
-  ...claim(priority, untilMs),
-});
 const given = (state: RateState, asked: PermitRequest, nowMs = NOW) =>
   takePermits(state, asked, nowMs).grant.waitsMs.length;
 
 describe('permits', () => {
   it('fit into any minute, at any rate, for any asks, if used a second late and with two more seconds of latency', () => {
-    const step = fc.record({ count: fc.integer({ min: 1, max: 40 }), passMs: fc.nat({ max: 9_000 }) });
+    const count = fc.integer({ min: 1, max: 40 });
+    const step = fc.record({ count, priority: fc.nat({ max: PRIORITY.session }), passMs: fc.nat({ max: 9_000 }) });
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 700 }),
@@ -41,9 +41,9 @@ describe('permits', () => {
           let state = newRate;
           let nowMs = NOW;
           const instants: number[] = [];
-          for (const { count, passMs } of steps) {
+          for (const { count, priority, passMs } of steps) {
             nowMs += passMs;
-            const asked = ask({ priorities: Array(count).fill(1), perMinute });
+            const asked = ask({ priorities: Array(count).fill(priority), perMinute });
             const { grant, ...next } = takePermits(state, asked, nowMs);
             state = next.state;
             for (const ms of grant.waitsMs) instants.push(nowMs + ms);
@@ -56,21 +56,21 @@ describe('permits', () => {
     );
   });
 
-  it('are one burst after an idle time, then evenly spaced, no further ahead than 300 ms', () => {
+  it('are one burst after an idle time, then evenly spaced, no further ahead than 400 ms', () => {
     const { state, grant } = takePermits(newRate, ask({ priorities: Array(40).fill(1) }), NOW);
-    expect(grant.waitsMs.map(Math.round)).toEqual([...Array(10).fill(0), 107, 213]);
-    expect(Math.round(grant.againMs)).toBe(150);
+    expect(grant.waitsMs.map(Math.round)).toEqual([...Array(10).fill(0), 107, 213, 320]);
+    expect(Math.round(grant.againMs)).toBe(26);
     const later = takePermits(state, ask(), NOW + 150).grant;
-    expect(later.waitsMs.map(Math.round)).toEqual([170, 276]);
+    expect(later.waitsMs.map(Math.round)).toEqual([276, 383]);
   });
 
   it.each([1, 5, 13])('are available at %i a minute, one at a time', (perMinute) => {
     const first = takePermits(newRate, ask({ perMinute }), NOW);
     expect(first.grant.waitsMs).toEqual([0]);
     const spacingMs = 63_000 / perMinute;
-    const early = takePermits(first.state, ask({ perMinute }), NOW + spacingMs - 301);
+    const early = takePermits(first.state, ask({ perMinute }), NOW + spacingMs - 401);
     expect(early.grant).toMatchObject({ waitsMs: [], againMs: expect.closeTo(1, 3) });
-    expect(given(first.state, ask({ perMinute }), NOW + spacingMs - 299)).toBe(1);
+    expect(given(first.state, ask({ perMinute }), NOW + spacingMs - 399)).toBe(1);
   });
 
   it('are asked for again when the next is near, every ten seconds at least', () => {
@@ -91,42 +91,45 @@ describe('permits', () => {
   });
 });
 
-describe('a call that got no permit', () => {
+describe('a call of a higher priority', () => {
   it.each([
-    ['goes before a call of lower priority', claimed(2), ask(), 0],
-    ['leaves the rest to others when its time has passed', claimed(2, NOW), ask(), 4],
-    ['lets calls of equal priority pass', claimed(1), ask(), 4],
-    ['lets calls of higher priority pass, and not those after it', claimed(1), ask({ priorities: [2, 0] }), 1],
-    ['does not hold up its own process', claimed(2), ask({ priorities: [2, 0], process: 'other' }), 2],
-    ['is of no weight if it claims a time that only a clock set back explains', claimed(2, NOW + 60_000), ask(), 4],
-  ])('%s', (_, state, asked, permits) => {
-    expect(given(state, asked)).toBe(permits);
+    ['session', 3, 800],
+    ['push', 2, 600],
+    ['live', 1, 400],
+    ['history', 0, 200],
+  ] as const)('gets its permit further ahead than lower ones: %s', (name, priority, reachMs) => {
+    expect(PRIORITY[name]).toBe(priority);
+    const { state } = takePermits(newRate, ask({ priorities: [priority], perMinute: 30 }), NOW);
+    const near = ask({ priorities: [priority], perMinute: 30 });
+    expect(given(state, near, state.nextMs - reachMs - 1)).toBe(0);
+    expect(given(state, near, state.nextMs - reachMs)).toBe(1);
   });
 
-  it('is stored with its own priority, until a second after its process should have asked again', () => {
-    const { state, grant } = takePermits(newRate, ask({ priorities: [2, ...Array(20).fill(0)] }), NOW);
-    expect(grant.waitsMs).toHaveLength(12);
-    expect(state.urgent).toEqual({ priority: 0, process: 'one', untilMs: NOW + 150 + 1_000 });
+  it('leaves none to lower ones while it asks as soon as it may, at the latest after the random wait', () => {
+    let state = newRate;
+    let [pushAtMs, liveAtMs] = [NOW, NOW + 1];
+    const permits = { push: 0, live: 0 };
+    while (permits.push < 100) {
+      const isPush = pushAtMs <= liveAtMs;
+      const nowMs = isPush ? pushAtMs : liveAtMs;
+      const taken = takePermits(state, ask({ priorities: Array(20).fill(isPush ? 2 : 1) }), nowMs);
+      state = taken.state;
+      permits[isPush ? 'push' : 'live'] += taken.grant.waitsMs.length;
+      if (isPush) pushAtMs += taken.grant.againMs + RATE.spreadMs;
+      else liveAtMs += taken.grant.againMs;
+    }
+    expect(permits.live).toBe(0);
   });
 
-  it.each([
-    ['a lower one', claim(0), ask(), { priority: 1, process: 'one' }],
-    ['an equal one', claim(1), ask(), { priority: 1, process: 'one' }],
-    ['none that goes first', claim(2), ask(), { priority: 2, process: 'other' }],
-  ])('replaces %s', (_, urgent, asked, stored) => {
-    expect(takePermits(taken(200, urgent), asked, NOW).state.urgent).toMatchObject(stored);
+  it('keeps its permits when a lower one asks, although they are out of its reach', () => {
+    const { state } = takePermits(newRate, ask({ priorities: Array(40).fill(PRIORITY.session) }), NOW);
+    expect(takePermits(state, ask({ priorities: [0] }), NOW)).toMatchObject({ state, grant: { waitsMs: [] } });
   });
 
-  it.each([
-    ['removed once its process was given all it asked for', 'other', 1],
-    ['kept while only other processes get permits', 'one', 0],
-  ])('is %s', (_, process, permits) => {
-    const { state } = takePermits(claimed(1), ask({ process }), NOW);
-    expect(given(state, ask({ priorities: [0], process: 'third' }))).toBe(permits);
-  });
-
-  it('makes the others ask again soon, however near the next permit is', () => {
-    expect(takePermits(claimed(2), ask(), NOW).grant.againMs).toBe(250);
+  it('goes first in one ask, and lower ones get what is near', () => {
+    const { grant } = takePermits(newRate, ask({ priorities: [...Array(12).fill(2), 0] }), NOW);
+    expect(grant.waitsMs.map(Math.round)).toEqual([...Array(10).fill(0), 107, 213]);
+    expect(Math.round(grant.againMs)).toBe(320 - 200);
   });
 });
 
@@ -147,7 +150,7 @@ describe('the lowest limit of the processes that ask', () => {
 describe('a clock that is set', () => {
   const busy = takePermits(newRate, ask({ priorities: Array(40).fill(1) }), NOW).state;
 
-  it('back delays no call for longer than a burst, whatever was claimed, and no pause for longer than ten minutes', () => {
+  it('back delays no call for longer than a burst, and no pause for longer than ten minutes', () => {
     const { burst, spacingMs } = paceOf(600);
     const back = takePermits(busy, ask(), NOW - 3_600_000).grant;
     expect(back.againMs).toBeLessThanOrEqual(burst * spacingMs);
@@ -159,6 +162,6 @@ describe('a clock that is set', () => {
   });
 
   it('forward gives one burst', () => {
-    expect(given(busy, ask({ priorities: Array(40).fill(1) }), NOW + 3_600_000)).toBe(12);
+    expect(given(busy, ask({ priorities: Array(40).fill(1) }), NOW + 3_600_000)).toBe(13);
   });
 });

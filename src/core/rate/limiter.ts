@@ -1,10 +1,9 @@
 // Limits all calls to the service: at most `concurrency` at once in this process, each with a permit that is valid now.
 // Without permits no call starts. All times are monotonic: setting the machine's clock neither delays nor starts a call.
-import { randomUUID } from 'node:crypto';
 import { asRoadbookError, Fatal, Retriable } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../time/clock.ts';
-import { type Grant, localPermits, type PermitSource, RATE } from './rate.ts';
+import { type Grant, localPermits, type PermitSource, PRIORITY, RATE } from './rate.ts';
 
 export interface Limits {
   /** Calls in flight at once in this process. */
@@ -24,12 +23,6 @@ export interface LimiterOptions extends Limits {
 }
 
 export type Limiter = ReturnType<typeof createLimiter>;
-
-/**
- * Which waiting call goes first: a login or renewal, which all others need; a push, which people wait for; live data;
- * history.
- */
-export const PRIORITY = { session: 1_000, push: 2, live: 1, history: 0 };
 
 /** Wait before the next request for permits after a failed one. */
 const RETRY_MS = 1_000;
@@ -52,7 +45,6 @@ interface Permit {
 
 export function createLimiter(options: LimiterOptions) {
   const { clock, log, permits: source = localPermits(clock), random = Math.random } = options;
-  const process = randomUUID();
   let { concurrency, perMinute } = options;
   let queue: Waiter[] = [];
   let permits: Permit[] = [];
@@ -120,7 +112,7 @@ export function createLimiter(options: LimiterOptions) {
     try {
       const priorities = callsWithoutPermit(askedMs).map(({ priority }) => priority);
       const pauseMs = Math.max(0, pauseUntilMs - askedMs);
-      receive(await source.take({ priorities, process, perMinute, pauseMs }), askedMs);
+      receive(await source.take({ priorities, perMinute, pauseMs }), askedMs);
       if (ownPauseUntilMs === pauseUntilMs) ownPauseUntilMs = LONG_AGO;
     } catch (thrown) {
       onSourceFailure(thrown, askedMs);
@@ -175,7 +167,7 @@ export function createLimiter(options: LimiterOptions) {
       proceed();
     };
     signal?.addEventListener('abort', onAbort, { once: true });
-    // The other processes have to learn at once of a call more urgent than those announced so far.
+    // A call more urgent than those before it may get a permit that was out of their reach.
     if (priority > (queue[0]?.priority ?? LONG_AGO)) askSoon();
     const behind = queue.findIndex((other) => other.priority < priority);
     queue.splice(behind < 0 ? queue.length : behind, 0, waiter);

@@ -7,8 +7,6 @@ export interface RateState {
   /** GCRA's theoretical arrival time: from then on a full burst may start at once. */
   nextMs: number;
   pausedUntilMs: number;
-  /** The highest priority that got no permit, and for which process: until `untilMs`, lower priorities of others get none. */
-  urgent: { priority: number; process: string; untilMs: number };
   /** The lowest `perMinute` of recent requests. */
   perMinute: { figure: number; seenMs: number };
 }
@@ -16,8 +14,6 @@ export interface RateState {
 export interface PermitRequest {
   /** Priority of each call that could start, the highest first; empty to report only a pause. */
   priorities: readonly number[];
-  /** Identifies the process that asks. */
-  process: string;
   perMinute: number;
   /** Pause that the service asked for; 0 if none. */
   pauseMs: number;
@@ -37,34 +33,36 @@ export interface PermitSource {
 }
 
 export const RATE = {
-  /** Permits are granted this far ahead. */
-  aheadMs: 300,
+  /** A permit of the lowest priority is granted this far ahead, one of each higher priority as much further again. */
+  aheadMs: 200,
   /** A permit expires this long after its instant. */
   permitMs: 1_000,
   /** Transit times of two requests to the service may differ by this much. */
   underWayMs: 2_000,
-  /** A process that got too few permits waits this long, so that it asks for a batch and not for each one. */
-  batchMs: 150,
-  /** A process that got too few waits up to this much longer, at random, so that none is always the first to ask. */
-  spreadMs: 200,
-  /** A process that yielded to a more urgent call asks again after this time. */
-  yieldMs: 250,
+  /**
+   * A process that got too few permits waits up to this long, at random, so that it asks for several and none is always the
+   * first to ask. Less than `aheadMs`, or lower priorities would take the permits of a higher one meanwhile.
+   */
+  spreadMs: 150,
   /** A waiting process asks at least this often. */
   longestAgainMs: 10_000,
-  /** A claim stays valid this long after its process should have asked again. */
-  graceMs: 1_000,
   /** The `perMinute` of a request counts for this long. */
   figureMs: 20_000,
   /** Longest pause, even if the clock is set back. */
   longestPauseMs: 600_000,
 };
 
+/**
+ * Which waiting call goes first: a login or renewal, which all others need; a push, which people wait for; live data;
+ * history.
+ */
+export const PRIORITY = { session: 3, push: 2, live: 1, history: 0 };
+
 const MINUTE_MS = 60_000;
 
 export const newRate: RateState = {
   nextMs: 0,
   pausedUntilMs: 0,
-  urgent: { priority: 0, process: '', untilMs: 0 },
   perMinute: { figure: Number.MAX_SAFE_INTEGER, seenMs: 0 },
 };
 
@@ -84,23 +82,11 @@ export function takePermits(state: RateState, asked: PermitRequest, nowMs: numbe
   const pace = paceOf(perMinute.figure);
   const pausedMs = Math.max(Math.min(state.pausedUntilMs - nowMs, RATE.longestPauseMs), asked.pauseMs);
   const isPaused = pausedMs > 0;
-  const other = claimOfAnother(state.urgent, asked, nowMs);
-  const least = other?.priority ?? Number.NEGATIVE_INFINITY;
-  const allowed = asked.priorities.filter((priority) => priority >= least).length;
-  const { waitsMs, nextMs, untilNextMs } = takeInstants(state.nextMs, isPaused ? 0 : allowed, pace, nowMs);
-  const given = waitsMs.length;
-  // Wait before the next request of a process that got too few permits.
-  const leastMs = given === allowed ? RATE.yieldMs : given > 0 ? RATE.batchMs : 1;
-  const again = Math.min(Math.max(untilNextMs, leastMs), RATE.longestAgainMs);
-  const againMs = isPaused ? pausedMs : given === asked.priorities.length ? 0 : again;
-  const left = isPaused ? undefined : asked.priorities[given];
-  const urgent =
-    left === undefined || left < least
-      ? (other ?? newRate.urgent)
-      : { priority: left, process: asked.process, untilMs: nowMs + againMs + RATE.graceMs };
+  const { waitsMs, nextMs, untilNextMs } = takeInstants(state.nextMs, isPaused ? [] : asked.priorities, pace, nowMs);
+  const againMs = isPaused ? pausedMs : Math.min(untilNextMs, RATE.longestAgainMs);
   return {
     // A pause that has ended is cleared; otherwise it would return if the clock were set back.
-    state: { nextMs, pausedUntilMs: isPaused ? nowMs + pausedMs : 0, urgent, perMinute },
+    state: { nextMs, pausedUntilMs: isPaused ? nowMs + pausedMs : 0, perMinute },
     grant: { waitsMs, pausedMs: Math.max(0, pausedMs), againMs },
   };
 }
@@ -111,26 +97,28 @@ function lowestFigure(stored: RateState['perMinute'], figure: number, nowMs: num
   return figure <= stored.figure || isOld ? { figure, seenMs: nowMs } : stored;
 }
 
-/** Ignores a claim that ends too far ahead: it was made before the clock was set back. */
-function claimOfAnother(urgent: RateState['urgent'], { process }: PermitRequest, nowMs: number) {
-  const { untilMs } = urgent;
-  const isLive = untilMs > nowMs && untilMs <= nowMs + RATE.longestAgainMs + RATE.graceMs;
-  return isLive && urgent.process !== process ? urgent : undefined;
-}
+/** How far ahead a call may start. While calls of a higher priority ask, the next instant is beyond the reach of others. */
+const reachOf = (priority: number): number => RATE.aheadMs * (priority + 1);
 
-/** At most `count` start instants within the horizon. */
-function takeInstants(storedMs: number, count: number, { burst, spacingMs }: ReturnType<typeof paceOf>, nowMs: number) {
+/** When the first calls may start, and how long the next start is out of reach; 0 if all calls have one. */
+function takeInstants(
+  storedMs: number,
+  priorities: readonly number[],
+  { burst, spacingMs }: ReturnType<typeof paceOf>,
+  nowMs: number,
+) {
   const toleranceMs = (burst - 1) * spacingMs;
-  const horizonMs = nowMs + RATE.aheadMs;
   // No sequence of requests leads beyond this bound; a later value means that the clock was set back.
-  let nextMs = Math.min(storedMs, horizonMs + burst * spacingMs);
+  let nextMs = Math.min(storedMs, nowMs + reachOf(PRIORITY.session) + burst * spacingMs);
   const waitsMs: number[] = [];
-  while (waitsMs.length < count && nextMs - toleranceMs <= horizonMs) {
-    const atMs = Math.max(nowMs, nextMs - toleranceMs);
-    waitsMs.push(atMs - nowMs);
-    nextMs = Math.max(nextMs, atMs) + spacingMs;
+  for (const priority of priorities) {
+    const waitMs = Math.max(0, nextMs - toleranceMs - nowMs);
+    const untilNextMs = waitMs - reachOf(priority);
+    if (untilNextMs > 0) return { waitsMs, nextMs, untilNextMs };
+    waitsMs.push(waitMs);
+    nextMs = Math.max(nextMs, nowMs + waitMs) + spacingMs;
   }
-  return { waitsMs, nextMs, untilNextMs: nextMs - toleranceMs - horizonMs };
+  return { waitsMs, nextMs, untilNextMs: 0 };
 }
 
 /** A rate of this process alone, by its monotonic clock: setting the machine's clock does not change it. */

@@ -1,7 +1,7 @@
 // Logs in with the four credentials. A rejection is counted and fatal. A failure that says nothing about the credentials
 // is not counted.
 import { Fatal, type RoadbookError, Skippable } from '../../core/errors.ts';
-import { PRIORITY } from '../../core/rate/limiter.ts';
+import { PRIORITY } from '../../core/rate/rate.ts';
 import { login } from '../endpoints/login.ts';
 import type { CallRequest, Exchange, ExchangeContext } from '../transport/exchange.ts';
 import type { WireAnswer } from '../transport/transport.ts';

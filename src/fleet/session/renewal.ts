@@ -2,7 +2,7 @@
 // in instead: a session must not depend on the one call that it can do without.
 import { Retriable, RoadbookError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { PRIORITY } from '../../core/rate/limiter.ts';
+import { PRIORITY } from '../../core/rate/rate.ts';
 import { renew } from '../endpoints/renew.ts';
 import { RENEWAL_TRIALS, type RenewalMode } from '../readings.ts';
 import { type Exchange, type ExchangeContext, isSuccess } from '../transport/exchange.ts';

@@ -24,18 +24,6 @@ export interface SessionMemory {
   update(change: (facts: SessionFacts | undefined) => Promise<SessionFacts>): Promise<SessionFacts>;
 }
 
-/** A memory that lasts as long as the process. */
-export function createSessionMemory(): SessionMemory {
-  let facts: SessionFacts | undefined;
-  return {
-    read: async () => facts,
-    update: async (change) => {
-      facts = await change(facts);
-      return facts;
-    },
-  };
-}
-
 /** Keeps a session alive if its memory fails: facts that could not be stored stay in this process, with a warning. */
 export function createResilientMemory(memory: SessionMemory, log: Log): SessionMemory {
   let last: SessionFacts | undefined;

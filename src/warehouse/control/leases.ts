@@ -95,19 +95,14 @@ export const fencedEngine = (engine: Engine, lease: Lease, onLost?: () => void):
     }, how),
 });
 
-const lossOf = (happened: string): Fatal =>
-  new Fatal(`${happened}; no further writes were made`, {
-    code: 'lease_lost',
-    hint: 'Nothing is lost: a scheduled job runs again, and a backfill continues where it stopped when you repeat the command. A machine that pauses for 20 s is overloaded or was suspended.',
-  });
-
+/** Another process may have the lease, or nobody: the clocks of this machine alone can also say so. */
 const leaseLost = (name: string): Fatal =>
-  lossOf(`Another process took over ${name} because this process sent no heartbeat`);
-
-/** Only the clocks of this machine say so: another process, or nobody, may hold the lease. */
-const leaseDoubtful = (name: string): Fatal =>
-  lossOf(
-    `Another process may have taken over ${name}: this process sent no heartbeat for 20 s, or the clock of this machine jumped`,
+  new Fatal(
+    `Another process may have taken over ${name}: this process sent no heartbeat for 20 s, or the clock of this machine jumped; no further writes were made`,
+    {
+      code: 'lease_lost',
+      hint: 'Nothing is lost: a scheduled job runs again, and a backfill continues where it stopped when you repeat the command. A machine that pauses for 20 s is overloaded or was suspended.',
+    },
   );
 
 /** Undefined if another process holds the lease. */
@@ -214,8 +209,7 @@ export function createLeaseManager(
       engine: fencedEngine(engine, taken, lose),
       lost: loss.signal,
       check() {
-        if (loss.signal.aborted) throw leaseLost(name);
-        if (!heartbeat.isRecent()) throw leaseDoubtful(name);
+        if (loss.signal.aborted || !heartbeat.isRecent()) throw leaseLost(name);
       },
       async release() {
         await release(taken).finally(leave);

@@ -11,7 +11,7 @@ export const syncRate = controlTable({
   key: ['account'],
   columns: {
     account: text('Digest of the address of the service and the account.'),
-    state: json('When the next calls may start, a pause, which calls go first, the limit: `RateState`.', {
+    state: json('When the next calls may start, a pause, the limit: `RateState`.', {
       required: true,
     }),
     updated_at: instant('When a process last asked for permits, by the clock of the database.', { required: true }),

@@ -36,24 +36,18 @@ export const databaseTime = async (engine: Engine, clock: Clock): Promise<number
 /** The clocks differ by more than a slow answer can explain. */
 export const isApart = ({ aheadMs, roundTripMs }: ClockGap): boolean => Math.abs(aheadMs) > MOST_APART_MS + roundTripMs;
 
-/** The clocks certainly agree; a slow answer proves nothing either way. */
-export const isInStep = ({ aheadMs, roundTripMs }: ClockGap): boolean =>
-  Math.abs(aheadMs) + roundTripMs / 2 <= MOST_APART_MS;
-
 export const gapInWords = ({ aheadMs, roundTripMs }: ClockGap): string =>
   `${formatDuration(Math.abs(aheadMs))} ${aheadMs < 0 ? 'behind' : 'ahead of'} the database server, which answered in ${formatDuration(roundTripMs)}`;
 
-/** Warns once, and again only after the clocks have agreed in between. */
+/** Warns once for as long as the clocks are apart. */
 export function gapReporter(log: Log): (gap: ClockGap) => void {
   let isReported = false;
   return (gap) => {
-    if (isApart(gap) && !isReported) {
+    if (isApart(gap) && !isReported)
       log.warn(
         { code: 'clock_apart', ahead_ms: Math.round(gap.aheadMs), hint: CLOCK_HINT },
         `the clock of this machine is ${gapInWords(gap)}`,
       );
-      isReported = true;
-    }
-    if (isInStep(gap)) isReported = false;
+    isReported = isApart(gap);
   };
 }
