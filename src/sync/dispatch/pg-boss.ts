@@ -44,9 +44,8 @@ const JOBS_PER_POLL = 500;
 const JOBS_PER_STATEMENT = 1_000;
 /** How long the server may take to close the connections. */
 const DISCONNECT_MS = 5_000;
-/** Later slices get a lower priority. pg-boss stores priorities as 32-bit integers. */
+/** Of the first slice of a run; each later one has one less. pg-boss stores priorities as 32-bit integers. */
 const PRIORITY = { live: 2_000_000_000, backfill: 1_000_000_000 };
-const LAST_TURN = 999_999_999;
 
 export interface PgBossOptions extends Omit<WorkerDependencies, 'clock' | 'refreshSeconds'> {
   /** The database and schema for the queue; undefined if the warehouse cannot hold one. */
@@ -54,12 +53,6 @@ export interface PgBossOptions extends Omit<WorkerDependencies, 'clock' | 'refre
   /** Default: real time. */
   clock?: Clock;
   times?: typeof QUEUE_TIMES;
-}
-
-/** A slice that was sent. The parts of a slice that was cut keep its turn. */
-interface Sent {
-  slice: Slice;
-  turn: number;
 }
 
 interface JobRow {
@@ -91,28 +84,24 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
     return viaQueue(async () => (await boss.getDb().executeSql(text(table), values)).rows);
   };
 
-  async function send(slices: readonly Sent[], context: SliceWork['context']): Promise<[string, Sent][]> {
+  /** Returns the slices by the ids of their jobs. */
+  async function send(slices: readonly Slice[], context: SliceWork['context']): Promise<[string, Slice][]> {
     const { boss } = await queue.open();
     const isLimited = jobs.find(({ name }) => name === context.job)?.slicesAtOnce !== undefined;
-    const sent = slices.map((each): [string, Sent] => [randomUUID(), each]);
-    for (const some of chunks(sent, JOBS_PER_STATEMENT)) {
-      const inserts = some.map(
-        ([id, { slice, turn }]): JobInsert<SliceMessage> => ({
-          id,
-          data: messageOf(slice, context),
-          priority: PRIORITY[context.period?.resumable === true ? 'backfill' : 'live'] - Math.min(turn, LAST_TURN),
-          ...(isLimited && { group: { id: context.job } }),
-        }),
-      );
-      await viaQueue(() => boss.insert(QUEUE, inserts));
-    }
-    return sent;
+    const first = PRIORITY[context.period?.resumable === true ? 'backfill' : 'live'];
+    const inserts = slices.map((slice, turn): JobInsert<SliceMessage> & { id: string } => ({
+      id: randomUUID(),
+      data: messageOf(slice, context),
+      priority: first - turn,
+      ...(isLimited && { group: { id: context.job } }),
+    }));
+    for (const some of chunks(inserts, JOBS_PER_STATEMENT)) await viaQueue(() => boss.insert(QUEUE, some));
+    return inserts.map(({ id }, i) => [id, slices[i] as Slice]);
   }
 
   async function dispatch({ slices, context, take, signal }: SliceWork): Promise<void> {
     if (slices.length === 0 || signal.aborted || context.draining?.aborted === true) return;
-    const turns = slices.map((slice, turn) => ({ slice, turn }));
-    let pending = new Map(await send(turns, context));
+    let pending = new Map(await send(slices, context));
     let isComplete = true;
 
     /** Takes the outcomes of the slices that have ended; true if there was one. */
@@ -121,17 +110,14 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
       const rows = new Map(found.map((row) => [row.id, row]));
       const ended = ids.filter((id) => !UNFINISHED.has(rows.get(id)?.state));
       for (const id of ended) {
-        const { slice, turn } = pending.get(id) as Sent;
         const row = rows.get(id);
         // The run itself has cancelled the slice.
         if (signal.aborted && row?.state !== 'completed') continue;
-        const outcome = sliceOutcome(slice, row);
+        const outcome = sliceOutcome(pending.get(id) as Slice, row);
         // Send the parts before the outcome is taken: if sending fails, the next poll repeats it. Put them first in `pending`,
-        // because they are read next and each poll covers only the first jobs.
-        if (outcome.end === 'cut' && !signal.aborted) {
-          const parts = outcome.slices.map((part) => ({ slice: part, turn }));
-          pending = new Map([...(await send(parts, context)), ...pending]);
-        }
+        // because they are read next, as those of a new run, and each poll covers only the first jobs.
+        if (outcome.end === 'cut' && !signal.aborted)
+          pending = new Map([...(await send(outcome.slices, context)), ...pending]);
         pending.delete(id);
         if (outcome.end === 'failed') isComplete = false;
         take(outcome);

@@ -1,15 +1,6 @@
 // Finds out how a search by period treats a record: by its start, its end, both or any overlap, by full days, and whether
 // the two ends of the period belong to it. Each question is one search that a known record should or should not match.
 
-export type SearchMeaning = 'start' | 'end' | 'overlap' | 'containment' | 'days' | 'unclear';
-export type PeriodEnds = 'both' | 'begin only' | 'end only' | 'neither' | 'unclear';
-
-export interface PeriodSearch {
-  meaning: SearchMeaning;
-  /** Which ends of the period belong to it. */
-  ends: PeriodEnds;
-}
-
 /** When the record starts and ends, ms since 1970. */
 export interface KnownRecord {
   start: number;
@@ -25,12 +16,12 @@ const MINUTE_MS = 60_000;
 /** Far enough from the record that no rounding of seconds reaches it. */
 const APART_MS = 2 * MINUTE_MS;
 
-export async function probePeriodSearch(finds: Finds, { start, end }: KnownRecord): Promise<PeriodSearch> {
+export async function probePeriodSearch(finds: Finds, { start, end }: KnownRecord) {
   const third = Math.floor((end - start) / 3_000) * 1_000;
   const meaning = await meaningOf();
   return { meaning, ends: await endsOf() };
 
-  async function meaningOf(): Promise<SearchMeaning> {
+  async function meaningOf() {
     if (!(await finds(start - MINUTE_MS, end + MINUTE_MS))) return 'unclear';
     if (await finds(end + MINUTE_MS, end + APART_MS)) return 'days';
     if (await finds(start + third, end - third)) return 'overlap';
@@ -41,8 +32,8 @@ export async function probePeriodSearch(finds: Finds, { start, end }: KnownRecor
     return byEnd ? 'end' : 'containment';
   }
 
-  /** Puts the instant that decides exactly on one end of the period. */
-  async function endsOf(): Promise<PeriodEnds> {
+  /** Which ends of the period belong to it. Puts the instant that decides exactly on one end of the period. */
+  async function endsOf() {
     if (meaning === 'unclear' || meaning === 'days') return 'unclear';
     const first = meaning === 'overlap' || meaning === 'end' ? end : start;
     const last = meaning === 'containment' || meaning === 'end' ? end : start;
