@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { stringify } from 'csv-stringify/sync';
 import type { ViewColumnType } from '../schema/view.ts';
 import { type Cell, cell } from './cells.ts';
-import type { FileFormat } from './table-file.ts';
+import type { FileFormat } from './exportable.ts';
 
 const BYTE_ORDER_MARK = '\uFEFF';
 

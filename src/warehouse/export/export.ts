@@ -11,10 +11,9 @@ import { isoInstant } from '../../core/time/clock.ts';
 import { DAY_MS } from '../../core/time/durations.ts';
 import type { Engine, Scan } from '../engine.ts';
 import { quote } from '../schema/table.ts';
-import type { Exportable } from './exportable.ts';
+import type { Exportable, FileFormat } from './exportable.ts';
 import { readManifest, type TableManifest, writeManifest } from './manifest.ts';
 import { type Part, partsOf, sharedState, shiftMonth } from './parts.ts';
-import type { FileFormat } from './table-file.ts';
 
 export interface ExportRequest {
   folder: string;

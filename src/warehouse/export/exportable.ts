@@ -1,5 +1,6 @@
 // The views and tables that can be exported: those that BI reads. Large ones are partitioned by local month, so that a
 // later export writes only the months that changed.
+import type { Values } from '../engine.ts';
 import { isForBi } from '../schema/bi-access.ts';
 import { tables } from '../schema/catalog.ts';
 import { lookups } from '../schema/lookups.ts';
@@ -10,6 +11,15 @@ import { views } from '../schema/view-catalog.ts';
 export interface ExportColumn {
   readonly name: string;
   readonly type: ViewColumnType;
+}
+
+/** A format of files. A file is written in batches, to a path that the caller renames once it is complete. */
+export interface FileFormat {
+  readonly extension: string;
+  open(
+    path: string,
+    columns: readonly ExportColumn[],
+  ): Promise<{ write(rows: readonly Values[]): Promise<void>; finish(): Promise<void> }>;
 }
 
 export interface Exportable {
@@ -77,6 +87,13 @@ function sourcesOf({ name, kind }: Table, day: string | null): readonly string[]
 const PLAN_OF_POINT = 'join route_plan as plan on plan.id = point.route_plan_id';
 const POINT_OF_DONE = 'join route_point as point on point.id = done.route_point_id';
 
+/** As the table itself has them: equal statements are read once for an export. */
+function ownSources(table: string): readonly string[] {
+  const found = exportedTables.find(({ name }) => name === table);
+  if (found === undefined) throw new Error(`${table} is not exported`);
+  return found.sources;
+}
+
 const daySources = (subject: string): string[] => [
   grouped('day', '_changed_at', `daily_summary where subject = '${subject}'`),
 ];
@@ -91,13 +108,11 @@ const VIEW_SOURCES: Readonly<Record<string, readonly string[]>> = {
   bi_vehicle_day: daySources('vehicle'),
   bi_driver_day: daySources('driver'),
   bi_delivery: [
-    grouped('point._day', 'point._changed_at', 'route_point as point'),
+    ...['route_point', 'route_point_execution', 'route_point_item'].flatMap(ownSources),
     grouped('point._day', 'plan._changed_at', `route_point as point ${PLAN_OF_POINT}`),
-    grouped('point._day', 'done._changed_at', `route_point_execution as done ${POINT_OF_DONE}`),
-    grouped('point._day', 'done._changed_at', `route_point_item as done ${POINT_OF_DONE}`),
   ],
   bi_route_plan: [
-    grouped('plan._day', 'plan._changed_at', 'route_plan as plan'),
+    ...ownSources('route_plan'),
     grouped('plan._day', 'point._changed_at', `route_point as point ${PLAN_OF_POINT}`),
     grouped('plan._day', 'done._changed_at', `route_point_execution as done ${POINT_OF_DONE} ${PLAN_OF_POINT}`),
     grouped(
@@ -112,21 +127,15 @@ const VIEW_SOURCES: Readonly<Record<string, readonly string[]>> = {
     ),
   ],
   bi_checklist_answer: [
-    grouped('checklist._day', 'checklist._changed_at', 'checklist'),
-    ...[
-      ['answer', ''],
-      ['image', 'join image on image.hash = answer.picture'],
-    ].map(([changed, join]) =>
-      grouped(
-        'checklist._day',
-        `${changed}._changed_at`,
-        `checklist_answer as answer left join checklist on checklist.id = answer.checklist_id ${join}`,
-      ),
+    ...['checklist', 'checklist_answer'].flatMap(ownSources),
+    grouped(
+      'checklist._day',
+      'image._changed_at',
+      `checklist_answer as answer left join checklist on checklist.id = answer.checklist_id
+      join image on image.hash = answer.picture`,
     ),
   ],
-  bi_missing_proof: ['route_point', 'route_plan', 'route_point_execution', 'checklist'].map((name) =>
-    grouped(null, '_changed_at', name),
-  ),
+  bi_missing_proof: ['route_point', 'route_plan', 'route_point_execution', 'checklist'].flatMap(ownSources),
   bi_verification: [grouped(null, 'verified_at', 'sync_verification')],
 };
 

@@ -3,8 +3,7 @@ import { fileWriter, ParquetWriter } from 'hyparquet-writer';
 import { DAY_MS } from '../../core/time/durations.ts';
 import type { ViewColumnType } from '../schema/view.ts';
 import { type Cell, cell } from './cells.ts';
-import type { ExportColumn } from './exportable.ts';
-import type { FileFormat } from './table-file.ts';
+import type { ExportColumn, FileFormat } from './exportable.ts';
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
 

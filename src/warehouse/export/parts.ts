@@ -41,11 +41,41 @@ const FINALITY_QUERIES = [
 
 type SharedState = Awaited<ReturnType<typeof sharedState>>;
 
-/** Digests of what the state of a part depends on besides its own rows. */
+/** What all parts share: digests of what their state depends on besides their own rows, and the sources, each read once. */
 export async function sharedState(scan: Scan) {
-  const zone = await digest(scan, ['select from_at, offset_seconds from time_zone_offset order by from_at']);
-  return { zone, names: await digest(scan, NAME_QUERIES), finality: await digest(scan, FINALITY_QUERIES) };
+  const known = new Map<string, SourceDay[]>();
+  return {
+    zone: await digest(scan, ['select from_at, offset_seconds from time_zone_offset order by from_at']),
+    names: await digest(scan, NAME_QUERIES),
+    finality: await digest(scan, FINALITY_QUERIES),
+    async daysOf(source: string): Promise<SourceDay[]> {
+      const days = known.get(source) ?? (await readDays(scan, source));
+      known.set(source, days);
+      return days;
+    },
+  };
 }
+
+/** The rows of one day in a source: how many, and when one of them last changed. */
+interface SourceDay {
+  day: string | null;
+  n: number;
+  changedAt: string;
+}
+
+async function readDays(scan: Scan, source: string): Promise<SourceDay[]> {
+  const found: SourceDay[] = [];
+  const statement = `select cast(day as text) as day, n, changed_at from (${source}) as counted where n > 0`;
+  for await (const rows of scan(statement)) {
+    for (const [day, n, changedAt] of rows) found.push({ day, n: Number(n), changedAt } as SourceDay);
+  }
+  return found;
+}
+
+const countOf = (days: readonly SourceDay[]): number => days.reduce((sum, { n }) => sum + n, 0);
+
+const latestOf = (days: readonly SourceDay[]): string =>
+  days.reduce((latest, { changedAt }) => (changedAt > latest ? changedAt : latest), '');
 
 async function digest(scan: Scan, statements: readonly string[]): Promise<string> {
   const hash = createHash('sha256');
@@ -61,7 +91,12 @@ export async function partsOf(scan: Scan, table: Exportable, shared: SharedState
     return [{ ...rowsOf(table, 'all'), sourceRows: 0, state: await digest(scan, [rows]), changedAt: '' }];
   }
   if (table.sources.length === 0) return [{ ...rowsOf(table, 'all'), sourceRows: 0, state: null, changedAt: null }];
-  const found = Map.groupBy(await sourcesOf(scan, table), ({ part }) => part);
+  const days: (SourceDay & { source: number; part: string | null })[] = [];
+  for (const [source, statement] of table.sources.entries()) {
+    for (const each of await shared.daysOf(statement))
+      days.push({ ...each, source, part: table.month === null ? 'all' : (each.day?.slice(0, 7) ?? null) });
+  }
+  const found = Map.groupBy(days, ({ part }) => part);
   // A file without rows still has the columns for readers.
   if (found.size === 0) found.set(null, []);
   const others = [
@@ -69,36 +104,22 @@ export async function partsOf(scan: Scan, table: Exportable, shared: SharedState
     table.hasNames ? shared.names : '',
     table.hasFinality ? shared.finality : '',
   ];
+  // Each source apart: a row of one may be committed late, with a time before another's.
+  const stateOf = (own: typeof days): string =>
+    [
+      ...[...Map.groupBy(own, ({ source }) => source)].map(
+        ([source, each]) => `${source}: ${countOf(each)} ${latestOf(each)}`,
+      ),
+      ...others,
+    ].join(' ');
   return [...found]
-    .map(([part, sources]) => ({
+    .map(([part, own]) => ({
       ...rowsOf(table, part),
-      sourceRows: sources.reduce((sum, { n }) => sum + Number(n), 0),
-      state: [...sources.map(({ source, n, latest }) => `${source}: ${n} ${latest}`), ...others].join(' '),
-      changedAt: sources.map(({ latest }) => latest).reduce((a, b) => (a > b ? a : b), ''),
+      sourceRows: countOf(own),
+      state: stateOf(own),
+      changedAt: latestOf(own),
     }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-interface SourceState {
-  part: string | null;
-  /** Its place among the sources. Apart from each other: a row of one may be committed late, with a time before another's. */
-  source: number;
-  n: number;
-  latest: string;
-}
-
-async function sourcesOf(scan: Scan, { month, sources }: Exportable): Promise<SourceState[]> {
-  const numbered = sources.map(
-    (sql, index) => `select ${index} as source, day, n, changed_at from (${sql}) as counted`,
-  );
-  const statement = `select ${month === null ? "'all'" : 'substr(cast(day as text), 1, 7)'} as part, source,
-      sum(n) as n, max(changed_at) as latest
-    from (${numbered.join(' union all ')}) as counted where n > 0 group by 1, 2 order by 1, 2`;
-  const found: SourceState[] = [];
-  for await (const rows of scan(statement)) {
-    for (const [part, source, n, latest] of rows) found.push({ part, source, n, latest } as SourceState);
-  }
-  return found;
 }
 
 function rowsOf({ name, month, parent }: Exportable, part: string | null): Pick<Part, 'name' | 'where' | 'bindings'> {
