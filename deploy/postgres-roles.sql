@@ -35,3 +35,5 @@ alter role roadbook_bi set default_transaction_read_only = on;
 alter role roadbook_bi set statement_timeout = '5min';
 alter role roadbook_bi set idle_in_transaction_session_timeout = '10min';
 alter role roadbook_bi set search_path = fleet;
+-- For disks without seek times. With the default, which stands for rotating ones, the cookbook reads all route plans for a month of stops.
+alter role roadbook_bi set random_page_cost = 1.1;

@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { startPostgres, stopPostgres } from '../support/postgres.ts';
-import { type BenchEngine, type Credentials, type Measured, PRODUCT_FLAGS, type Task, type Way } from './task.ts';
+import { PRODUCT_ENV, PRODUCT_FLAGS } from '../support/product-flags.ts';
+import type { BenchEngine, Credentials, Measured, Task, Way } from './task.ts';
 
 export const VEHICLES = 500;
 const DAY_MS = 86_400_000;
@@ -58,6 +59,7 @@ export async function makeBenchPlace({ perDay = 200, answerMs = 0 }: BenchServic
         endAt: new Date(end).toISOString(),
         rows: events,
       };
+      // Only the product runs with its flags and environment, its yardsticks with node's own.
       const isOurs = ['pull', 'again', 'changed'].includes(way);
       const file = resolve(import.meta.dirname, 'measured.ts');
       const args = [...(isOurs ? PRODUCT_FLAGS : []), file, JSON.stringify(task)];
@@ -66,7 +68,7 @@ export async function makeBenchPlace({ perDay = 200, answerMs = 0 }: BenchServic
         env: {
           ...process.env,
           NODE_COMPILE_CACHE: join(dir, 'compiled'),
-          ...(isOurs && { MALLOC_ARENA_MAX: '1' }),
+          ...(isOurs && PRODUCT_ENV),
         },
       });
       process.stderr.write(`${way} ${engine} ${events}: ${stdout}`);

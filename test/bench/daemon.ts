@@ -10,9 +10,10 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadJobs } from '../../src/app/app.ts';
 import { IDLE_AFTER_MS } from '../../src/core/idle-gc.ts';
+import { PRODUCT_FLAGS } from '../support/product-flags.ts';
 import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
 import { firstPaints } from './first-paint.ts';
-import { PRODUCT_FLAGS, type Section } from './task.ts';
+import type { Section } from './task.ts';
 
 const TIMES = 5;
 const CONFIG = resolve(import.meta.dirname, '../../config/roadbook.yaml');

@@ -12,7 +12,7 @@ import { exportTables } from '../../src/warehouse/export/export.ts';
 import { exportables } from '../../src/warehouse/export/exportable.ts';
 import { parquet } from '../../src/warehouse/export/parquet-format.ts';
 import { type EnginePlace, rowsOf } from '../support/engines.ts';
-import { PRODUCT_FLAGS } from './task.ts';
+import { PRODUCT_ENV, PRODUCT_FLAGS } from '../support/product-flags.ts';
 
 interface Exported {
   seconds: number;
@@ -89,7 +89,7 @@ const plain = (rows: readonly Record<string, unknown>[]): string =>
 
 async function inProcess({ settings }: EnginePlace, folder: string, at: string): Promise<Exported> {
   const args = [...PRODUCT_FLAGS, import.meta.filename, JSON.stringify(settings), folder, at];
-  const { stdout } = await promisify(execFile)(process.execPath, args);
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env: { ...process.env, ...PRODUCT_ENV } });
   return JSON.parse(stdout);
 }
 

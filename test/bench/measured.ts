@@ -2,8 +2,8 @@
 //   parse    got and JSON.parse alone, nothing kept: the cost of the network and the parser
 //   bare     rows in memory through the barest statement that could store them
 //   pull     the product, end to end, into an empty warehouse
-//   again    the product, the same events once more: nothing has changed
-//   changed  the product, the same events once more: one in a hundred has changed
+//   again    the product, the same events once more in one process, as a daemon reads them: nothing has changed
+//   changed  the product, the same events once more after a restart: one in a hundred has changed
 //   script   the script that a user would write instead
 //   scriptAgain  the script, the same events once more
 //   indexed  the script into a table with the indexes of the warehouse
@@ -16,6 +16,7 @@ import type { Measured, Task } from './task.ts';
 
 const task = JSON.parse(process.argv[2] ?? '{}') as Task;
 const product = ['pull', 'again', 'changed'].includes(task.way) ? await prepareProduct(task) : undefined;
+if (task.way === 'again') await product?.pullEvents();
 if (task.way === 'changed') await product?.spoil();
 
 /** Seconds where only a part of the work counts. */

@@ -13,6 +13,7 @@ import { engines } from '../../src/warehouse/engines.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { createPrivacy, personalColumns } from '../../src/warehouse/privacy/privacy.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
+import { createSessionMemory } from '../support/session-memory.ts';
 import type { Task } from './task.ts';
 
 export const CONCURRENCY = 4;
@@ -54,6 +55,7 @@ export async function prepareProduct(task: Task): Promise<Product> {
       clock: systemClock,
       log,
       redactor,
+      memory: createSessionMemory(),
       limiter: createLimiter({ concurrency: CONCURRENCY, perMinute: 10_000_000, clock: systemClock }),
     },
   );

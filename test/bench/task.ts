@@ -1,8 +1,5 @@
 // The task of a measured process, and its report.
 
-/** Only the product runs with these flags; its yardsticks run with node's own. */
-export { PRODUCT_FLAGS } from '../support/product-flags.ts';
-
 export type Way = 'parse' | 'bare' | 'pull' | 'again' | 'changed' | 'script' | 'scriptAgain' | 'indexed';
 export type BenchEngine = 'sqlite' | 'postgres';
 

@@ -69,12 +69,14 @@ export const dayStops = (engine: Reader, day: DayPeriod): Promise<DayStop[]> =>
 const ENTRY_COLUMNS = [
   ...(['kind', 'external_code', 'code_use', 'state', 'attention', 'message', 'reasons', 'remote_id'] as const),
   ...(['origin', 'attempts', 'period_start', 'created_at', 'sent_at', 'confirmed_at', 'updated_at'] as const),
-  ...(['told_at', 'payload', 'period_end', 'unknown_since'] as const),
+  ...(['told_at', 'payload', 'period_end', 'unknown_since', 'content_hash', 'sent_hash'] as const),
 ] as const;
 
 export interface EntryOfDay extends Pick<OutboxEntry, (typeof ENTRY_COLUMNS)[number]> {
   /** The run that last sent the item or read it back; null if none did. */
   run_id: string | null;
+  /** The licence plates that the ERP named last. */
+  plates: string | null;
 }
 
 export interface PlanOfDay extends DayPlan {
@@ -89,6 +91,9 @@ const LAST_RUN = `(select attempt.run_id from push_attempt as attempt where atte
   and attempt.external_code = entry.external_code and attempt.code_use = entry.code_use
   and attempt.run_id is not null order by attempt.number desc limit 1) as run_id`;
 
+const PLATES = `(select content.plates from push_content as content where content.kind = entry.kind
+  and content.external_code = entry.external_code and content.code_use = entry.code_use) as plates`;
+
 const IDS_AT_ONCE = 500;
 
 /** The plans of a day on both sides: offered by the ERP, at the service, or both. Each side also by what the other refers to. */
@@ -97,7 +102,7 @@ export const plansOnBothSides = (engine: Reader, { from, to }: DayPeriod) =>
     const entries = (): Knex.QueryBuilder =>
       sql('push_outbox as entry')
         .where({ kind: 'route_plans' })
-        .select(...ENTRY_COLUMNS, sql.raw(LAST_RUN));
+        .select(...ENTRY_COLUMNS, sql.raw(LAST_RUN), sql.raw(PLATES));
     const plans = (): Knex.QueryBuilder =>
       sql('route_plan as plan').select(
         ...['id', 'external_code', 'status', 'vehicle_id', 'vehicle_plate', 'user_name'],

@@ -1,7 +1,9 @@
 // Executed stops that lack evidence, newest day first, and their sums by agent and day.
 import type { Engine } from '../engine.ts';
 
-export interface MissingProof {
+const FLAGS = ['by_office', 'lacks_picture', 'lacks_signature', 'lacks_checklist'] as const;
+
+export interface MissingProof extends Record<(typeof FLAGS)[number], boolean> {
   day: string | null;
   agent_id: number | null;
   agent_name: string | null;
@@ -10,39 +12,19 @@ export interface MissingProof {
   stop_code: string | null;
   plan_code: string | null;
   executed_at: string | null;
-  by_office: boolean;
-  lacks_picture: boolean;
-  lacks_signature: boolean;
-  lacks_checklist: boolean;
 }
 
 const COLUMNS = [
-  'day',
-  'agent_id',
-  'agent_name',
-  'vehicle_plate',
-  'stop_id',
-  'stop_code',
-  'plan_code',
-  'executed_at',
-  'by_office',
-  'lacks_picture',
-  'lacks_signature',
-  'lacks_checklist',
-] as const satisfies readonly (keyof MissingProof)[];
+  ...['day', 'agent_id', 'agent_name', 'vehicle_plate', 'stop_id', 'stop_code', 'plan_code', 'executed_at'],
+  ...FLAGS,
+];
 
-export interface ProofFilter {
-  /** Local day on which the stops were executed. */
-  day?: string;
-  /** Local day on which their plans start. */
-  planDay?: string;
-}
-
+/** `day` is the local day on which the stops were executed, `planDay` that on which their plans start. */
 export async function missingProof(
   engine: Pick<Engine, 'read'>,
-  { day, planDay }: ProofFilter = {},
+  { day, planDay }: { day?: string; planDay?: string } = {},
 ): Promise<MissingProof[]> {
-  const rows: Record<string, unknown>[] = await engine.read((sql) => {
+  const rows: MissingProof[] = await engine.read((sql) => {
     const query = sql('bi_missing_proof').select(...COLUMNS);
     if (day !== undefined) query.where({ day });
     if (planDay !== undefined) query.whereIn('plan_id', sql('route_plan').where({ _day: planDay }).select('id'));
@@ -50,43 +32,27 @@ export async function missingProof(
     return query.orderByRaw('day desc nulls last, agent_id nulls last, executed_at nulls last, stop_id');
   });
   // Engines return booleans as 1 and 0.
-  return rows.map((row) => ({
-    ...row,
-    by_office: Boolean(row.by_office),
-    lacks_picture: Boolean(row.lacks_picture),
-    lacks_signature: Boolean(row.lacks_signature),
-    lacks_checklist: Boolean(row.lacks_checklist),
-  })) as unknown as MissingProof[];
-}
-
-export interface AgentProof {
-  day: string | null;
-  /** Name of the agent, or the identifier where there is no name; null if neither is known. */
-  agent: string | number | null;
-  stops: number;
-  lacks_picture: number;
-  lacks_signature: number;
-  lacks_checklist: number;
-  /** Codes of the first stops, or identifiers where there is no code. */
-  which: (string | number)[];
+  for (const row of rows) for (const flag of FLAGS) row[flag] = Boolean(row[flag]);
+  return rows;
 }
 
 const MOST_NAMED = 5;
 
 /** One row for each agent and day, in the order of the stops. */
-export function proofByAgent(stops: readonly MissingProof[]): AgentProof[] {
+export function proofByAgent(stops: readonly MissingProof[]) {
   const groups = Map.groupBy(stops, ({ day, agent_id }) => `${day} ${agent_id}`).values();
   return [...groups].map((own) => {
-    const count = (field: 'lacks_picture' | 'lacks_signature' | 'lacks_checklist') =>
-      own.filter((stop) => stop[field]).length;
+    const count = (field: (typeof FLAGS)[number]) => own.filter((stop) => stop[field]).length;
     const { day = null, agent_id = null, agent_name = null } = own[0] ?? {};
     return {
       day,
+      /** Name of the agent, or the identifier where there is no name; null if neither is known. */
       agent: agent_name ?? agent_id,
       stops: own.length,
       lacks_picture: count('lacks_picture'),
       lacks_signature: count('lacks_signature'),
       lacks_checklist: count('lacks_checklist'),
+      /** Codes of the first stops, or identifiers where there is no code. */
       which: own.slice(0, MOST_NAMED).map(({ stop_code, stop_id }) => stop_code ?? stop_id),
     };
   });

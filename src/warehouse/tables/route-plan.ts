@@ -31,7 +31,7 @@ export const routePlan = baseTable({
     user_name: text('Name of the agent.', { from: 'user.name', personal: true }),
     user_login: text('Login of the agent.', { from: 'user.login', personal: true }),
   },
-  indexes: [['external_code'], ['date_time_start'], ['_day'], ['status']],
+  indexes: [['external_code'], ['date_time_start'], ['vehicle_id', '_day'], ['_day'], ['status']],
   dayOf: ['date_time_start'],
   history: 'status',
 });

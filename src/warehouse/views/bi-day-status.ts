@@ -1,7 +1,7 @@
 // One row per local day and fact table: whether the day has been read, and whether it will be read again. It says nothing
 // about rows: a day that was read and has none is as final as any other.
 import { FINAL_PLAN_STATUSES, MISSED_MS } from '../queries/route-plan-facts.ts';
-import { isUnread } from '../queries/unread-vehicles.ts';
+import { IS_UNREAD_BY_FILLER } from '../queries/unread-vehicles.ts';
 import { baseTables } from '../schema/catalog.ts';
 import type { Dialect } from '../schema/dialect.ts';
 import { boolean, date, instant, text, view } from '../schema/view.ts';
@@ -12,9 +12,7 @@ const DAYS = 400;
 
 /** Since when a vehicle is known that was not read yet, or whose drivers were not read yet. */
 const UNREAD_SINCE = `(select min(vehicle._first_seen_at) from vehicle
-      where ${['filler.vehicle_scope', 'filler.driver_scope']
-        .map((scope) => `(${scope} is not null and ${isUnread('filler.job', scope)})`)
-        .join(' or ')})`;
+      where ${IS_UNREAD_BY_FILLER})`;
 
 /** The ranges between the final statuses: an index of the status finds the few plans in them. */
 const OPEN_STATUSES = [

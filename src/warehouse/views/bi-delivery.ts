@@ -6,7 +6,7 @@ import { routePoint } from '../tables/route-point.ts';
 import { routePointExecution } from '../tables/route-point-execution.ts';
 import { vehicle } from '../tables/vehicle.ts';
 import { atAndLocal } from './shared/local-columns.ts';
-import { DONE, isCustomerStop, isLatestExecution, isOnTime, wasOnSite } from './shared/stops.ts';
+import { CREW, DONE, isCustomerStop, isLatestExecution, isOnTime, wasOnSite } from './shared/stops.ts';
 
 const PLANNED = 'coalesce(point.time_scheduled, plan.date_time_start)';
 const PLANNED_ORDER = (point: string): string => `coalesce(${point}.optimized_order, ${point}."order")`;
@@ -52,13 +52,7 @@ export const biDelivery = view({
     address: text('Address of the stop.', 'point.address'),
     latitude: real('Latitude of the stop in degrees.', 'point.latitude'),
     longitude: real('Longitude of the stop in degrees.', 'point.longitude'),
-    vehicle_id: integer('Executing vehicle.', 'plan.vehicle_id'),
-    vehicle_plate: text('Licence plate of the vehicle.', 'coalesce(plan.vehicle_plate, vehicle.plate)'),
-    vehicle_title: text('Title of the vehicle.', 'coalesce(plan.vehicle_title, vehicle.title)'),
-    fleet_name: text('Fleet of the vehicle.', 'vehicle.fleet_name'),
-    cost_center_name: text('Cost centre of the vehicle.', 'vehicle.cost_center_name'),
-    agent_id: integer('Executing agent.', 'plan.user_id'),
-    agent_name: text('Name of the agent.', 'plan.user_name'),
+    ...CREW,
     ...atAndLocal('planned', 'the stop was planned, or the start of the plan if the stop has no time', PLANNED),
     ...atAndLocal('executed', 'the stop was executed or returned; null while it is open', 'done.return_date'),
     late_by_seconds: integer(

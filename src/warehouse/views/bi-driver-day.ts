@@ -2,7 +2,7 @@
 import { date, integer, text, view } from '../schema/view.ts';
 import { dailySummary } from '../tables/daily-summary.ts';
 import { driver } from '../tables/driver.ts';
-import { dayFigures, fullDayRead } from './shared/day-figures.ts';
+import { dayFigures, dayRows, fullDayRead } from './shared/day-figures.ts';
 
 export const biDriverDay = view({
   name: 'bi_driver_day',
@@ -17,9 +17,5 @@ export const biDriverDay = view({
     cost_center_name: text('Cost centre of the driver.', 'driver.cost_center_name'),
     ...dayFigures('driver', fullDayRead(`read.scope = 'drivers'`)),
   },
-  from: `
-from daily_summary as summary
-left join driver on driver.id = summary.driver_id
-left join local_day as calendar on calendar.day = summary.day
-where summary.subject = 'driver' and summary._missing_since is null`,
+  from: dayRows('driver'),
 });

@@ -1,7 +1,7 @@
 // One row per table of the service's records: its size and its freshness. A table is as fresh as its stalest scope, never
 // as its newest row. A scope is as fresh as its last read or the end of the period that was read, whichever is earlier.
 // `roadbook status` uses the same rule.
-import { isUnread } from '../queries/unread-vehicles.ts';
+import { IS_UNREAD_BY_FILLER } from '../queries/unread-vehicles.ts';
 import { baseTables } from '../schema/catalog.ts';
 import { instant, integer, text, view } from '../schema/view.ts';
 
@@ -15,9 +15,7 @@ const stalest = (reached: string): string => `(
 /** Since when the first vehicle is known that was not read yet, or whose drivers were not read yet. */
 const UNREAD_SINCE = `(
     select min(vehicle._first_seen_at) from table_job as filler
-    join vehicle on ${['filler.vehicle_scope', 'filler.driver_scope']
-      .map((scope) => `(${scope} is not null and ${isUnread('filler.job', scope)})`)
-      .join(' or ')}
+    join vehicle on ${IS_UNREAD_BY_FILLER}
     where filler.table_name = counted.table_name)`;
 
 /** Null until every scope has been read. */

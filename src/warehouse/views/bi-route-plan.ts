@@ -5,7 +5,7 @@ import { boolean, date, instant, integer, real, text, view } from '../schema/vie
 import { routePlan } from '../tables/route-plan.ts';
 import { vehicle } from '../tables/vehicle.ts';
 import { atAndLocal } from './shared/local-columns.ts';
-import { DONE, isCustomerStop, isLatestExecution, isOnTime } from './shared/stops.ts';
+import { CREW, DONE, isCustomerStop, isLatestExecution, isOnTime } from './shared/stops.ts';
 
 /** Counts the customer stops of the plan that have not vanished and that match the condition. */
 const stops = (condition: string): string => `(
@@ -47,13 +47,7 @@ export const biRoutePlan = view({
     ...atAndLocal('planned_start', 'the plan should start', 'plan.date_time_start'),
     ...atAndLocal('planned_end', 'the plan should end', 'plan.date_time_end'),
     ...atAndLocal('created', 'the plan was created', 'plan.date_created'),
-    vehicle_id: integer('Executing vehicle.', 'plan.vehicle_id'),
-    vehicle_plate: text('Licence plate of the vehicle.', 'coalesce(plan.vehicle_plate, vehicle.plate)'),
-    vehicle_title: text('Title of the vehicle.', 'coalesce(plan.vehicle_title, vehicle.title)'),
-    fleet_name: text('Fleet of the vehicle.', 'vehicle.fleet_name'),
-    cost_center_name: text('Cost centre of the vehicle.', 'vehicle.cost_center_name'),
-    agent_id: integer('Executing agent.', 'plan.user_id'),
-    agent_name: text('Name of the agent.', 'plan.user_name'),
+    ...CREW,
     planned_distance: real('Planned distance; unit not stated by the service.', 'plan.total_distance'),
     planned_time: integer('Planned time; unit not stated by the service.', 'plan.total_time'),
     planned_capacity: integer('Planned capacity; unit not stated by the service.', 'plan.total_capacity'),

@@ -2,7 +2,7 @@
 import { date, integer, text, view } from '../schema/view.ts';
 import { dailySummary } from '../tables/daily-summary.ts';
 import { vehicle } from '../tables/vehicle.ts';
-import { dayFigures, fullDayRead } from './shared/day-figures.ts';
+import { dayFigures, dayRows, fullDayRead } from './shared/day-figures.ts';
 
 /** If the vehicle is not known, any read of the day counts. */
 const READING = `case when summary.vehicle_id is null then ${fullDayRead()}
@@ -23,9 +23,5 @@ export const biVehicleDay = view({
     cost_center_name: text('Cost centre of the vehicle.', 'vehicle.cost_center_name'),
     ...dayFigures('vehicle', READING),
   },
-  from: `
-from daily_summary as summary
-left join vehicle on vehicle.id = summary.vehicle_id
-left join local_day as calendar on calendar.day = summary.day
-where summary.subject = 'vehicle' and summary._missing_since is null`,
+  from: dayRows('vehicle'),
 });

@@ -43,6 +43,13 @@ const WHOLE_DAY = 'read.begin_at <= calendar.begin_at and read.end_at >= calenda
 /** When the full day was last read. `scope` is a condition on `read.scope` that selects the coverage of the row. */
 export const fullDayRead = (scope = 'true'): string => lastRead(`${scope} and ${WHOLE_DAY}`);
 
+/** The query of a view of days, with the table of the subject under its name. */
+export const dayRows = (subject: 'vehicle' | 'driver'): string => `
+from daily_summary as summary
+left join ${subject} on ${subject}.id = summary.${subject}_id
+left join local_day as calendar on calendar.day = summary.day
+where summary.subject = '${subject}' and summary._missing_since is null`;
+
 export const dayFigures = (subject: 'vehicle' | 'driver', reading: string): Record<string, ViewColumnDraft> => ({
   trips: real('Trips.', 'summary.count_travel'),
   distance: real('Distance travelled; unit not stated by the service.', 'summary.total_distance'),

@@ -1,6 +1,7 @@
 // SQL shared by the views of stops and plans: which execution counts, and what a stop's status means. In the queries,
 // `point` is the stop and `done` its latest execution.
 import type { Dialect } from '../../schema/dialect.ts';
+import { integer, text } from '../../schema/view.ts';
 
 /** An execution without a time counts as the earliest. */
 const whenDone = (execution: string): string =>
@@ -33,3 +34,14 @@ export const isOnTime = (point: string, done: string, { secondsBetween }: Dialec
       <= (select max(rule.late_after_seconds) from stop_rule as rule) end)`;
 
 export const DONE = `('R', 'E', 'M')`;
+
+/** The executing vehicle and agent, in queries with `plan` and `vehicle`. */
+export const CREW = {
+  vehicle_id: integer('Executing vehicle.', 'plan.vehicle_id'),
+  vehicle_plate: text('Licence plate of the vehicle.', 'coalesce(plan.vehicle_plate, vehicle.plate)'),
+  vehicle_title: text('Title of the vehicle.', 'coalesce(plan.vehicle_title, vehicle.title)'),
+  fleet_name: text('Fleet of the vehicle.', 'vehicle.fleet_name'),
+  cost_center_name: text('Cost centre of the vehicle.', 'vehicle.cost_center_name'),
+  agent_id: integer('Executing agent.', 'plan.user_id'),
+  agent_name: text('Name of the agent.', 'plan.user_name'),
+};
