@@ -62,10 +62,12 @@ describe.skipIf(chromiumPath === undefined)('the page by keyboard', () => {
     async function open(hash: string) {
       const { page } = opened;
       await page.goto(`${place.url}/#/${hash}`);
-      await page.getByLabel(said('token.label')).waitFor();
+      await page.locator('#token:focus').waitFor();
       await page.keyboard.type(TOKEN);
       await page.keyboard.press('Enter');
+      // The button may appear before the dialog, which keeps the page from keys, is gone.
       await button(said('token.lock')).waitFor();
+      await page.locator('#token').waitFor({ state: 'hidden' });
       return page;
     }
 

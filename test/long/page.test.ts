@@ -1,5 +1,7 @@
 // What a person does on the page, in a real Chromium over a working day on the sandbox.
+import type { Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { JsonObject } from '../../src/core/glossary.ts';
 import { zeroCounts } from '../../src/core/glossary.ts';
 import { pauseJob, resumeJob } from '../../src/warehouse/control/job-controls.ts';
 import { storeContents } from '../../src/warehouse/outbox/content.ts';
@@ -43,7 +45,9 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
     const { page } = opened;
     await page.getByLabel('Token').fill(TOKEN);
     await page.keyboard.press('Enter');
+    // The button may appear before the dialog is gone.
     await page.getByRole('button', { name: 'Lock page' }).waitFor();
+    await page.locator('#token').waitFor({ state: 'hidden' });
   };
   const open = async (hash: string) => {
     const page = await openLocked(hash);
@@ -135,12 +139,34 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
     expect(written).toEqual({ action: 'run', subject: 'pull-vehicles' });
   });
 
+  it('keeps the token although what was asked without one is refused while it is checked', async () => {
+    opened = await browser.open({ now: place.rig.clock.now() });
+    const { page } = opened;
+    onTestFinished(() => page.close());
+    const { promise: isChecked, resolve: check } = Promise.withResolvers<void>();
+    await page.route(/\/api\/timeline/, async (route) => {
+      if (route.request().headers().authorization !== undefined) return route.continue();
+      const response = await route.fetch();
+      await isChecked;
+      await route.fulfill({ response });
+    });
+    await page.route('**/api/token', async (route) => {
+      const refused = page.waitForResponse((response) => response.status() === 401);
+      check();
+      await refused;
+      await route.continue();
+    });
+    await page.goto(`${place.url}/#/runs`);
+    await unlock();
+    await page.getByRole('group', { name: /^pull-events/ }).waitFor();
+  });
+
   it('hides its data once it is locked', async () => {
     const page = await open('overview');
     await page.getByRole('row', { name: /^pull-vehicles/ }).waitFor();
     await page.getByRole('button', { name: 'Lock page' }).click();
     await page.getByText('locked', { exact: true }).waitFor();
-    expect(await page.locator('body').innerText()).not.toContain('pull-vehicles');
+    expect(await page.locator('body').innerText()).not.toMatch(/pull-vehicles|The page is locked/);
   });
 
   it('shows the result of an action beside the buttons of the table until it is closed', async () => {
@@ -205,6 +231,11 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
     const time = lines.locator('time').first();
     const instant = Date.parse((await time.getAttribute('datetime')) ?? '');
     expect((await time.innerText()).slice(0, 8)).toBe(new Date(instant - 3 * 3_600_000).toISOString().slice(11, 19));
+    // A run of another process.
+    await page.goto(`${place.url}/#/runs/f00d`);
+    await page
+      .getByText('This daemon has no log lines of this run: it keeps those of its own last 100 runs.')
+      .waitFor();
   });
 
   it('names the entries that need a person on the overview and links to them', async () => {
@@ -224,13 +255,24 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
     await expect.poll(() => page.getByRole('row').count()).toBe(2);
   });
 
+  it('distinguishes the unknown pushes that need nobody yet from those of the card', async () => {
+    const unknown_since = new Date(place.rig.clock.now() - 60_000).toISOString();
+    await offer('2026-03-21', [entryIn('unknown', { external_code: 'U-1', unknown_since })]);
+    const page = await open('overview');
+    const reason = (name: string) => page.locator('.hero').getByRole('link', { name, exact: true });
+    await untilShown(() => reason('1 push has an unknown outcome, which the next runs read back').count());
+    onTestFinished(async () => void (await page.evaluate('localStorage.clear()')));
+    await page.getByLabel('Language').selectOption('Português');
+    await reason('1 envio tem resultado desconhecido, que as próximas execuções consultam').waitFor();
+  });
+
   it('distinguishes the uses of one code', async () => {
     const page = await open('plans');
     await page.getByLabel('External code').fill('03-11-1');
     await expect.poll(() => page.getByRole('row').count()).toBe(3);
     const links = page.getByRole('link', { name: 'R-2026-03-11-1' });
     await links.first().click();
-    await page.getByText('This entry needs a person. at the service more than once.').waitFor();
+    await page.getByText('This entry needs a person: at the service more than once.').waitFor();
     await page.getByText('Use of the code').waitFor();
     await page.getByRole('link', { name: 'All plans' }).click();
     await links.last().click();
@@ -435,6 +477,7 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
 
   it('shows each of the last 30 days of a table as final, provisional or a hole, with a link to the day', async () => {
     const page = await open('data');
+    expect(await page.getByLabel('Yesterday', { exact: true }).getAttribute('class')).toMatch(/^banner (?:late|bad)$/);
     const strip = page.getByRole('group', { name: 'route_plan: latest final day: Fri 06 Mar' }).getByRole('link');
     await strip.first().waitFor();
     const shown = await strip.evaluateAll((all) =>
@@ -498,6 +541,16 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
     expect(await violations(page)).toEqual([]);
   });
 
+  it('shows the cards of the start and the end of a round trip together, for one covers the other', async () => {
+    const page = await open('today');
+    const stops = page.locator('#route').getByRole('button');
+    await stops.first().waitFor();
+    // At its place, whatever is on top there.
+    await stops.first().click({ force: true });
+    await expect.poll(() => page.locator('.stop-card strong').allInnerTexts()).toEqual(['Depot', 'Depot']);
+    await opened.picture('round-trip');
+  });
+
   const offer = (day: string, entries: readonly OutboxEntry[]) => offerPlans(place, day, entries);
 
   it('says in one line which plans of the ERP are not at the service, and names the vehicle of a rejected one', async () => {
@@ -556,6 +609,26 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
     const words = /aceito em parte[\s\S]*Aceito em parte \(partes rejeitadas: 1\): parada rejeitada: S7/;
     await expect.poll(() => rows.filter({ hasText: 'T-2' }).innerText()).toMatch(words);
     await opened.picture('partial-plans-pt');
+  });
+
+  it('is not green over a plan that the ERP changed after the push, and says what to do', async () => {
+    const changed = { external_code: 'T-3', remote_id: null, content_hash: 'new', sent_hash: 'old' };
+    await offer('2026-03-17', [entryIn('confirmed', changed)]);
+    const page = await open('overview');
+    const said = '1 item at the service differs from what the ERP offers, and no call can change it';
+    const reason = page.getByRole('link', { name: said, exact: true });
+    await untilShown(() => reason.count());
+    await reason.click();
+    await page.getByRole('button', { name: '1 differs from the ERP', pressed: true }).waitFor();
+    await page.getByText('make the change there').waitFor();
+    await page.getByRole('link', { name: 'T-3' }).click();
+    await page.getByRole('heading', { name: 'T-3 differs from the ERP' }).waitFor();
+    await page.getByText('make the change there').waitFor();
+    await opened.picture('differing-plan');
+    await page.goto(`${place.url}/#/today?day=2026-03-17`);
+    const line = page.getByText('1 of 1 plan from the ERP is at the service.').locator('..');
+    await line.getByRole('link', { name: `${said}.` }).waitFor();
+    await opened.picture('differing-day');
   });
 
   it('says in one line which plans are gone from the service or need a person, on their rows and in the story', async () => {
@@ -667,6 +740,14 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
     await page.getByText('Plans and stops as the service had them').waitFor();
   });
 
+  it('says that a kind in the address is none, and shows all kinds once that is chosen', async () => {
+    const page = await open('plans?kind=bogus');
+    await page.getByText('a filter in the address is invalid').waitFor();
+    expect(await page.getByText('No entry matches.').count()).toBe(0);
+    await page.getByLabel('Kind').selectOption('all');
+    await page.getByRole('link', { name: 'R-2026-03-11-2' }).waitFor();
+  });
+
   it('goes from the overview to the records in quarantine, and shows a filter of several states', async () => {
     const page = await open('overview');
     await page
@@ -698,8 +779,8 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
     const dialog = page.getByRole('alertdialog');
     await dialog.getByText('P-2 pode estar no serviço; nenhuma consulta o mostrou ainda').waitFor();
     await dialog.getByRole('button', { name: 'Cancelar todos' }).click();
-    const result = 'Cancelados: 1. Ignorados porque seu estado não permite: 1.';
-    await page.getByText(`pronto · dom., 15 de mar.: ${result}`).waitFor();
+    const result = 'Cancelados: 1. Ignorados porque mudaram ou seu estado não permite: 1.';
+    await page.getByText(`2 escolhidos · pronto · dom., 15 de mar.: ${result}`).waitFor();
     await place.ask('POST', '/api/outbox/cancel', { body: { kind: 'route_plans', code: 'P-2' } });
     await place.ask('POST', '/api/outbox/assert-absent-many', { body: { states: ['sending'], sure: true } });
     await page.goto(`${place.url}/#/config`);
@@ -711,8 +792,9 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
     const error = page.getByRole('region', { name: 'Erro' });
     const words = /O ERP não responde\.[\s\S]*The folder of the ERP cannot be written/;
     expect(await error.innerText()).toMatch(words);
+    expect(await error.innerText()).toMatch(/\.\s+The folder/);
     expect(await error.locator('[lang=en]').innerText()).toMatch(
-      /^The folder of the ERP cannot be written.* Check erp\.route_plans\.folder/,
+      /^The folder of the ERP cannot be written.*\. Check erp\.route_plans\.folder/,
     );
     await page.getByRole('button', { name: 'Copiar incidente' }).click();
     expect(await dialog.getByRole('textbox').inputValue()).toMatch(words);
@@ -747,20 +829,145 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
     await page.getByRole('heading', { name: 'The next seven days' }).waitFor();
   });
 
+  describe('with an answer that is slow', () => {
+    /** Answers the request once the test has looked. */
+    async function hold(address: RegExp) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      await opened.page.route(address, (route) => promise.then(() => route.continue()));
+      return resolve;
+    }
+    const isFocused = async (element: Locator) => (await element.and(opened.page.locator(':focus')).count()) === 1;
+
+    it('shows no figure of another day, and leaves the focus on the step to it', async () => {
+      const page = await open('today');
+      const figures = page.getByRole('list', { name: 'The day in figures' });
+      await figures.waitFor();
+      const answer = await hold(/api\/(?:today|day)\?day=2026-03-09/);
+      const step = page.getByRole('button', { name: 'The day before' });
+      await step.press('Enter');
+      await page.getByRole('heading', { name: 'Mon 09 Mar' }).waitFor();
+      expect(await page.locator('main').innerText()).toMatch(/^Mon 09 Mar\s+←\s+Day\s+→\s+Today\s+Loading…$/);
+      answer();
+      await figures.waitFor();
+      expect(await isFocused(step)).toBe(true);
+    });
+
+    it('offers no action on the entries of another filter, and keeps the states and the focus', async () => {
+      const code = (n: number) => ({ external_code: `H-${n}` });
+      await offer('2026-03-22', [entryIn('rejected', code(1)), entryIn('ready', code(2)), entryIn('ready', code(3))]);
+      const page = await open('plans?state=rejected&day=2026-03-22');
+      await page.getByRole('button', { name: 'Cancel all 1' }).waitFor();
+      const answer = await hold(/api\/outbox\?.*state=ready/);
+      const ready = page.getByRole('button', { name: /^\d+ ready$/ });
+      await ready.press('Enter');
+      await page.getByText('Loading…').waitFor();
+      expect(await page.getByText('H-1').count()).toBe(0);
+      expect(await page.getByRole('button', { name: /Cancel all/ }).count()).toBe(0);
+      answer();
+      await page.getByRole('button', { name: 'Cancel all 2' }).waitFor();
+      expect(await isFocused(ready)).toBe(true);
+    });
+
+    it('shows no records of another table, and keeps the choice', async () => {
+      const page = await open('data');
+      const record = page.getByText('year: expected a number');
+      await record.waitFor();
+      const answer = await hold(/api\/quarantine\?.*table=driver/);
+      const choice = page.getByRole('combobox', { name: /^Table/ });
+      await choice.focus();
+      await choice.selectOption('driver');
+      await record.waitFor({ state: 'hidden' });
+      answer();
+      await page.getByText('No records of this table.').waitFor();
+      expect(await isFocused(choice)).toBe(true);
+    });
+  });
+
   it('says within ten seconds that the daemon is silent although its connection stays open', async () => {
     const page = await open('overview');
     await page.getByText('live', { exact: true }).waitFor();
     // As a frozen daemon: nothing comes by the open stream, because its clock stands still, and a new one is not answered.
     await page.route('**/api/live', () => undefined);
-    await page.clock.fastForward(10_000);
+    // The page's clock stands still after that: a wait of the test makes no second pass.
+    await page.clock.pauseAt(((await page.evaluate('Date.now()')) as number) + 10_000);
     await page.getByText('The daemon does not answer').waitFor();
     expect(await page.locator('main').getAttribute('class')).toBe('outdated');
-    expect(await page.title()).toContain('no answer');
+    await page.clock.resume();
+    await expect.poll(() => page.title()).toContain('no answer');
     expect(await violations(page)).toEqual([]);
     await page.unroute('**/api/live');
     await page.clock.fastForward(10_000);
     await page.clock.fastForward(5_000);
     await page.getByText('live', { exact: true }).waitFor();
+  });
+
+  it('says of figures that stay after the page was locked that they are no longer kept up', async () => {
+    const page = await open('overview');
+    await page.getByText('live', { exact: true }).waitFor();
+    // As after a change of the token: the next stream is refused.
+    await page.evaluate("sessionStorage.setItem('roadbook-token', 'an-old-token')");
+    await page.clock.fastForward(10_000);
+    await page.getByRole('dialog').getByRole('button', { name: 'Not now' }).click();
+    await page.getByText(/^The page is locked: .* This page shows the state of 10 Mar 2026, [\d:]+\.$/).waitFor();
+    await page.getByText('locked', { exact: true }).waitFor();
+    expect(await page.title()).toBe('locked · Overview · Roadbook');
+    expect(await page.locator('main').getAttribute('class')).toBe('outdated');
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Unlock page' }).click();
+    await unlock();
+    await page.getByText('live', { exact: true }).waitFor();
+    expect(await page.getByText('The page is locked').count()).toBe(0);
+  });
+
+  it('works in more tabs than the browser has connections, and a tab that is not shown keeps up with less', async () => {
+    const now = place.rig.clock.now();
+    const tabs = [];
+    for (const _ of Array(7)) {
+      opened = await browser.open({ now });
+      const { page } = opened;
+      onTestFinished(() => page.close());
+      await page.addInitScript(`sessionStorage.setItem('roadbook-token', '${TOKEN}')`);
+      // Chromium without a screen calls every tab visible.
+      await page.addInitScript(
+        "Object.defineProperty(document, 'visibilityState', { get: () => window.seen ?? 'hidden' })",
+      );
+      await page.goto(`${place.url}/#/overview`);
+      await page.getByRole('button', { name: 'Pause: pull-drivers' }).waitFor();
+      tabs.push(page);
+    }
+    const { engine, clock } = place.rig;
+    const at = () => new Date(clock.now()).toISOString();
+    onTestFinished(() => resumeJob(engine, 'pull-drivers', at()));
+    await pauseJob(engine, 'pull-drivers', at());
+    const [first, second, third] = tabs;
+    await first?.evaluate("window.seen = 'visible'; document.dispatchEvent(new Event('visibilitychange'))");
+    await first?.getByRole('button', { name: 'Resume: pull-drivers' }).waitFor();
+    await second?.clock.fastForward(60_000);
+    await second?.getByRole('button', { name: 'Resume: pull-drivers' }).waitFor();
+    expect(await second?.title()).toBe('failing · Overview · Roadbook');
+    // No stream opens for it: it shows what it read when it was shown last.
+    await third?.route('**/api/live', () => undefined);
+    await third?.evaluate("window.seen = 'visible'; document.dispatchEvent(new Event('visibilitychange'))");
+    await third?.locator('.link-state').getByText('connecting', { exact: true }).waitFor();
+  });
+
+  it('says of an action without an answer that it may still be carried out, and not of a reading', async () => {
+    const page = await open('overview');
+    await page.route('**/api/jobs/**', () => undefined);
+    await page.getByRole('button', { name: 'Run now: pull-drivers' }).click();
+    await page.clock.fastForward(20_000);
+    await page.getByText('No answer within 20 s. The action may still be carried out').waitFor();
+    await page.route('**/api/config', () => undefined);
+    await page.goto(`${place.url}/#/config`);
+    await page.getByText('Loading…').waitFor();
+    await page.clock.fastForward(20_000);
+    await page.locator('main').getByText('No answer within 20 s. The daemon may be busy').waitFor();
+    expect(await page.locator('main').innerText()).not.toContain('action');
+  });
+
+  it.each(['__proto__', 'constructor'])('shows the overview for the address of no view: %s', async (name) => {
+    const page = await open(name);
+    await page.getByLabel('Overall health').getByText('failing', { exact: true }).waitFor();
   });
 
   it('pages through ten thousand entries with hostile names quickly', async () => {
@@ -785,11 +992,10 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
   });
 
   it('cancels many entries at once, after it has shown which; a live update leaves the question open', async () => {
-    const page = await open('plans?state=ready');
-    await page.getByLabel('External code').fill('I-99');
+    const page = await open('plans?state=ready&code=I-99');
     await page.getByRole('button', { name: 'Cancel all 111' }).click();
     const dialog = page.getByRole('alertdialog', { name: 'Cancel 111 entries?' });
-    await dialog.getByText('and 101 more').waitFor();
+    await expect.poll(() => dialog.getByRole('listitem').count()).toBe(111);
     await opened.picture('plans-many');
     const update = page.waitForResponse(/\/api\/outbox/);
     await place.rig.run('pull-vehicles');
@@ -801,6 +1007,46 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
     expect(await place.rig.rows(`select count(*) as n from push_outbox where state = 'ready'`)).toEqual([{ n: 9_889 }]);
     await page.getByText('No entry matches.').waitFor();
     expect(await page.getByRole('button', { name: /all \d/ }).count()).toBe(0);
+
+    await page.goto(`${place.url}/#/plans?state=ready`);
+    await page.getByRole('button', { name: 'Cancel all 9,889' }).click();
+    const cut = page.getByRole('alertdialog', { name: 'Cancel 500 entries?' });
+    await cut.getByText('Only these 500 entries are acted on; 9,389 more match.').waitFor();
+    await cut.getByRole('button', { name: 'Keep them' }).click();
+  });
+
+  it('acts on the entries that it showed, and on none that match or change afterwards', async () => {
+    const rejected = (code: string, change = {}) => entryIn('rejected', { external_code: code, ...change });
+    const changed = { content_hash: 'two', revision: 2, updated_at: new Date(place.rig.clock.now()).toISOString() };
+    await offer('2026-03-19', [rejected('L-1'), rejected('L-2'), rejected('L-3')]);
+    const page = await open('plans?state=rejected&day=2026-03-19');
+    await page.getByRole('button', { name: 'Cancel all 3' }).click();
+    const dialog = page.getByRole('alertdialog', { name: 'Cancel 3 entries?' });
+    await dialog.waitFor();
+    await offer('2026-03-19', [rejected('L-3', changed), rejected('L-4')]);
+    await place.ask('POST', '/api/outbox/retry', { body: { kind: 'route_plans', code: 'L-2' } });
+    await dialog.getByRole('button', { name: 'Cancel them' }).click();
+    await page.getByText('1 cancelled, 2 skipped because they changed').waitFor();
+    const states = "select external_code as code, state from push_outbox where external_code like 'L-_' order by 1";
+    expect(await place.rig.rows(states)).toEqual([
+      { code: 'L-1', state: 'cancelled' },
+      { code: 'L-2', state: 'ready' },
+      { code: 'L-3', state: 'rejected' },
+      { code: 'L-4', state: 'rejected' },
+    ]);
+  });
+
+  it('says that nothing is left to do once no entry matches any more', async () => {
+    await offer('2026-03-19', [entryIn('rejected', { external_code: 'L-1' })]);
+    const page = await open('plans?state=rejected&day=2026-03-19');
+    const cancel = page.getByRole('button', { name: 'Cancel all 1' });
+    await cancel.waitFor();
+    await offer('2026-03-19', [entryIn('ready', { external_code: 'L-1', revision: 2 })]);
+    await cancel.click();
+    await page.getByLabel('Messages').getByText('Nothing is left to do: no entry matches any more.').waitFor();
+    expect(await page.getByRole('alertdialog').count()).toBe(0);
+    await page.getByText('No entry matches.').waitFor();
+    expect(await cancel.count()).toBe(0);
   });
 
   it('retries many entries, or sends them again as absent, after it has shown what becomes of them', async () => {
@@ -858,6 +1104,7 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
     const table = page.getByRole('table', { name: 'Stops from the ERP and at the service' });
     await table.waitFor();
     const rows = () => table.getByRole('row').allInnerTexts();
+    expect(await table.locator('tr.row-late').count()).toBe(0);
     expect(await rows()).toEqual([
       expect.stringMatching(/^Stop\s+From the ERP\s+At the service\s+State\s+Difference$/),
       expect.stringMatching(/^Depot\s+1\s+1 · 11 Mar, [\d:]+\s+Planned\s*$/),
@@ -868,7 +1115,11 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
       { name: 'Square 9', order: 1 },
       { name: 'Square 1', order: 1 },
     ];
-    await place.rig.engine.write((tx) => storeContents(tx, [{ entry, data: { route_points } }], (stop) => stop));
+    const period = { start: '2026-03-11T11:00:00.000Z', end: '2026-03-11T23:00:00.000Z' };
+    const offered = { entry, data: { route_points, vehicle_plate: 'NEW1A23' }, period, origin: 'late.json record 1' };
+    const asIs = { stop: (stop: JsonObject) => stop, plate: (plate: string) => plate };
+    const at = new Date(place.rig.clock.now()).toISOString();
+    await place.rig.engine.write((tx) => storeContents(tx, [offered], asIs, at));
     await page.reload();
     await table.waitFor();
     expect((await rows()).map((row) => row.replaceAll(/\s+/g, ' ').trim()).slice(1)).toEqual([
@@ -876,6 +1127,15 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
       expect.stringMatching(/^Square 1 1 2 · .* Planned other order$/),
       expect.stringMatching(/^Depot – 1 · .* Planned only at the service$/),
     ]);
+    expect(await table.locator('tbody tr.row-late').count()).toBe(3);
+    const fields = page.getByRole('table', { name: 'Plan from the ERP and at the service' });
+    expect((await fields.getByRole('row').allInnerTexts()).map((row) => row.replaceAll(/\s+/g, ' ').trim())).toEqual([
+      'Field From the ERP At the service Difference',
+      expect.stringMatching(/^Vehicle NEW1A23 \S+ differs$/),
+      expect.stringMatching(/^Starts 11 Mar 2026, \S+ 11 Mar 2026, \S+$/),
+      expect.stringMatching(/^Ends 11 Mar 2026, 20:00:00 11 Mar 2026, \S+ differs$/),
+    ]);
+    await page.getByText(/^Offered last by the ERP on .*: late\.json record 1$/).waitFor();
   });
 
   it('sends an entry again after a person did not find it at the service', async () => {
@@ -885,7 +1145,7 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
     const dialog = page.getByRole('alertdialog');
     await dialog.getByText('Confirm only if you have checked the service').waitFor();
     await dialog.getByRole('button', { name: 'Not at the service: send it' }).click();
-    await page.getByText('It is ready; the next run sends it').waitFor();
+    await page.locator('#main').getByText('It is ready; the next run sends it').waitFor();
     await page.getByText('reported absent').waitFor();
     const rows = await place.rig.rows(
       "select state, attention from push_outbox where external_code = 'R-2026-03-10-9'",
@@ -907,6 +1167,8 @@ describe.skipIf(chromiumPath === undefined)('the page after a rejected plan and 
     await page.goto(`${place.url}/#/overview`);
     await page.getByRole('link', { name: /^To look at\s*2/ }).waitFor();
     expect(await page.getByLabel('Overall health').innerText()).not.toMatch(/late|on time/);
+    expect(await page.title()).toBe('needs attention · Overview · Roadbook');
+    expect(await page.locator('link[rel=icon]').getAttribute('href')).toBe('/page/favicon-attention.svg');
     const job = page.getByRole('row', { name: /push-route-plans/ });
     expect(await job.innerText()).toMatch(/needs attention/);
     const error = page.getByRole('row', { name: '1 plan rejected, 1 file not read completely' });

@@ -115,25 +115,31 @@ describe('the daemons in the status document', () => {
     expect(await shownDaemons(place)).toEqual([]);
   });
 
-  it('make the health failing and doctor warn once none of them is alive', async () => {
+  it('make the health failing and doctor warn once none of them is alive, also while a command works', async () => {
     place = await makeStatusPlace();
     const { engine, clock } = place.rig;
     const health = async () => (await (place as StatusPlace).ask('GET', '/api/status')).json.health;
-    expect(await health()).toBe('never ran');
+    expect(await health()).toBe('attention');
     expect(await checkDaemons(engine, clock)).toMatchObject({ state: 'ok', found: 'no daemon has run here yet' });
     await storeConfigState(engine, { loadedAt: '', rejected: null, jobs: [] }, clock.now());
     const daemon = await daemonOn(place, 1, { clock: createManualClock(clock.now()) });
-    expect(await health()).toBe('never ran');
+    expect(await health()).toBe('attention');
     expect(await checkDaemons(engine, clock)).toEqual({
       state: 'ok',
       found: 'process 1 on host-1; no run is under way',
       hint: null,
     });
-    await clock.advance(60_000);
+    const command = leaseManagerOn(engine, { ...place.rig.dependencies, process: processElsewhere('host-2') });
+    await command.take('pull-events');
+    expect(await checkDaemons(engine, clock)).toMatchObject({
+      state: 'ok',
+      found: 'process 1 on host-1, process 7 on host-2; under way: pull-events',
+    });
+    await clock.advance(21_000);
     expect(await health()).toBe('failing');
     expect(await checkDaemons(engine, clock)).toMatchObject({
       state: 'warn',
-      found: expect.stringMatching(/^no daemon is alive.*process 1 on host-1 made its last heartbeat 1m ago$/),
+      found: expect.stringMatching(/^no daemon is alive.*process 1 on host-1 made its last heartbeat 21s ago$/),
     });
     await daemon.stop();
     expect(await health()).toBe('failing');

@@ -122,7 +122,14 @@ describe('/api/status', () => {
     place = await makeStatusPlace();
     const at = new Date(place.rig.clock.now()).toISOString();
     const entry = {
-      ...{ kind: 'route_plans', external_code: 'P1', remote_key: 'P1', content_hash: 'x', state: 'unknown' },
+      ...{
+        kind: 'route_plans',
+        external_code: 'P1',
+        remote_key: 'P1',
+        content_hash: 'x',
+        sent_hash: 'x',
+        state: 'unknown',
+      },
       ...{ attempts: 1, unclear_sends: 1, revision: 1, created_at: at, updated_at: at, unknown_since: at },
     };
     await place.rig.engine.write(({ sql }) => sql('push_outbox').insert(entry));
@@ -197,7 +204,7 @@ describe('the data', () => {
     const health = async () => (await statusFacts({ ...dependencies, ...own })).document.health;
     expect(await health()).toBe('late');
     await storeVerified(place.rig.engine, [{ ...rows[0], run_id: 'd' } as VerifiedDay]);
-    expect(await health()).toBe('never ran');
+    expect(await health()).toBe('attention');
   });
 
   it('shows no name of a person in the key of an invalid record', async () => {
@@ -409,7 +416,7 @@ describe('an action', () => {
       status: 202,
       json: {
         subject: 'rejected, unknown entries of route_plans with "r-" in their code',
-        words: '2 cancelled, 1 skipped because their state does not allow it.',
+        words: '2 cancelled, 1 skipped because they changed or their state does not allow it.',
       },
     });
     const states = 'select external_code, state from push_outbox order by external_code';

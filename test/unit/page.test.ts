@@ -74,6 +74,14 @@ describe('the texts of the page', () => {
     for (const { code, name } of ROUTE_POINT_STATUSES) expect(en[`stopStatus.${code}`]).toBe(name);
   });
 
+  it('say what to do in words that fit the list of entries and the page of one', () => {
+    const todos = Object.keys(en).filter((key) => key.startsWith('todo.'));
+    for (const key of todos) expect.soft(`${en[key]} ${pt[key]}`, key).not.toMatch(/page of the entry|página do item/);
+    // The button that it names is there.
+    expect(en['todo.unknown']).toContain(`“${en['action.absent']}”`);
+    expect(pt['todo.unknown']).toContain(`“${pt['action.absent']}”`);
+  });
+
   it('say in Portuguese what every job does and every table and view holds', async () => {
     const named = [...(await loadJobs()), ...dictionary()].map(({ name }) => name);
     expect(Object.keys(ptMeanings).toSorted()).toEqual(named.toSorted());
@@ -173,11 +181,27 @@ it('says of a day whether it may be published, and from when: its last table dec
   const later = [table('provisional', '2026-11-20T03:00:00Z'), table('provisional', '2026-11-18T03:00:00Z')];
   const said = (...tables: object[]): string => conclusion({ day: '2026-11-16', tables });
   expect(said(table('final'))).toContain('Mon 16 Nov, is final in every table');
+  const final = { day: '2026-11-16', tables: [table('final')] };
+  expect(conclusion(final, [{}])).toContain('is final in every table, but its figures may lack records');
   expect(said(table('final'), ...later)).toContain(
     'Mon 16 Nov, is not final yet: do not publish it before Fri 20 Nov, 00:00',
   );
   expect(said(...later, table('provisional'))).toContain('a plan of it is still open');
   expect(said(...later, table('hole'))).toContain('not all of it was read');
+});
+
+it('is green over yesterday only if it is final and no table has records in quarantine or drift', async () => {
+  const { Yesterday } = await import(`${FOLDER}/views/days.js`);
+  const sound = { name: 'event', in_quarantine: 0, drift_ratio: 0 };
+  const shown = (status: string, table: object): string => {
+    const day = { day: '2026-11-16', ends_at: '', tables: [{ table_name: 'event', status, expected_final_at: null }] };
+    return Yesterday({ days: [day, day], tables: [table] }).props.class;
+  };
+  expect(shown('final', sound)).toBe('banner ok');
+  expect(shown('final', { ...sound, in_quarantine: 2 })).toBe('banner late');
+  expect(shown('final', { ...sound, drift_ratio: 0.1 })).toBe('banner late');
+  expect(shown('provisional', sound)).toBe('banner late');
+  expect(shown('hole', sound)).toBe('banner bad');
 });
 
 it('counts the late stops of plans from the ERP, where the service has others too and all are known', async () => {
@@ -189,32 +213,55 @@ it('counts the late stops of plans from the ERP, where the service has others to
   expect(lateOfErp({ steps: { in: 5 }, rows, cut: false })).toBeUndefined();
 });
 
-it('pairs the stops of ERP and service by name, and says how they differ', async () => {
-  const { pairsOf } = await import(`${FOLDER}/views/plan-stops.js`);
-  const own = (name: string, order: number, fields = {}) => ({
-    name,
-    order,
-    latitude: -23.5,
-    longitude: -46.6,
-    ...fields,
-  });
-  const there = (name: string, planned_order: number, fields = {}) => ({
+describe('the stops of ERP and service', async () => {
+  const { pairsOf, PlanCompared } = await import(`${FOLDER}/views/plan-stops.js`);
+  const place = { latitude: -23.5, longitude: -46.6 };
+  const own = (name: string, order: number | null, fields = {}) => ({ name, order, ...place, ...fields });
+  const there = (name: string, planned_order: number | null, fields = {}) => ({
     name,
     planned_order,
-    latitude: -23.5,
-    longitude: -46.6,
+    ...place,
     ...fields,
   });
-  const pairs = pairsOf(
-    [own('Depot', 1), own('A', 2), own('B', 3), own('B', 4), own('C', 5)],
-    [there('Depot', 1), there('A', 2, { latitude: -23.6 }), there('B', 3), there('B', 5), there('D', 6)],
-  );
-  expect(pairs.map(({ differs }: { differs: string[] }) => differs)).toEqual([
-    [],
-    ['place'],
-    [],
-    ['order'],
-    ['onlyHere'],
-    ['onlyThere'],
-  ]);
+  const differing = (sent: object[], remote: object[]): string[][] =>
+    pairsOf(sent, remote).map(({ differs }: { differs: string[] }) => differs);
+
+  it('are paired by name, and it is said how they differ', () => {
+    const sent = [own('Depot', 1), own('A', 2), own('B', 3), own('B', 4), own('C', 5)];
+    const remote = [there('Depot', 1), there('A', 2, { latitude: -23.6 }), there('B', 3), there('B', 5), there('D', 6)];
+    expect(differing(sent, remote)).toEqual([[], ['place'], [], ['order'], ['onlyHere'], ['onlyThere']]);
+  });
+
+  it('differ in nothing if several have one name, in whatever order either side lists them', () => {
+    const north = { latitude: -23.4 };
+    const sent = [own('Depot', 3, north), own('A', 2), own('Depot', 1)];
+    expect(differing(sent, [there('Depot', 1), there('A', 2), there('Depot', 3, north)])).toEqual([[], [], []]);
+    const unordered = [own('Depot', null), own('Depot', null, north)];
+    expect(differing(unordered, [there('Depot', 1, north), there('Depot', 2)])).toEqual([[], []]);
+  });
+
+  it('of one name are paired by order before place, and shown in the order of the stops', () => {
+    const sent = [own('Depot', 4, { latitude: -23.4 }), own('Depot', 1), own('C', 3)];
+    const pairs = pairsOf(sent, [there('D', 2), there('Depot', 4), there('Depot', 5)]);
+    const shown = pairs.map((pair: Record<'own' | 'there', Record<string, unknown> | null>) => [
+      pair.own?.order ?? null,
+      pair.there?.planned_order ?? null,
+    ]);
+    expect(shown).toEqual([
+      [1, 5],
+      [null, 2],
+      [3, null],
+      [4, 4],
+    ]);
+  });
+
+  it('that look equal although the plans differ: a field that is not compared or a hidden value differs', () => {
+    const shown = (name: string): string => {
+      const content = { stops: [own('***', 1)], plates: null, starts_at: null, ends_at: null, offered_at: null };
+      return JSON.stringify(PlanCompared({ content, remote: { plan: {}, stops: [there(name, 1)] }, differs: true }));
+    };
+    expect(shown('***')).toMatch(/field that is not compared.*value that the privacy policy hides/);
+    expect(shown('C')).not.toContain('privacy policy');
+    expect(pt['plan.otherField']).toMatch(/campo que não é comparado.*valor que a política de privacidade oculta/);
+  });
 });

@@ -126,55 +126,39 @@ function checkSchedules({ jobs }: Config, nowMs: number): CheckOutcome {
 }
 
 export async function runChecks(dependencies: DoctorDependencies): Promise<CheckResult[]> {
-  const { only } = dependencies;
+  const { only, redactor, probe, config, openFeed } = dependencies;
   const results: CheckResult[] = [];
+
+  async function add(name: string, check: () => Promise<CheckOutcome[]>): Promise<void> {
+    const outcomes = await check().catch((thrown) => [failed(thrown, redactor)]);
+    results.push(...outcomes.map((outcome) => ({ check: name, ...outcome })));
+  }
+
   for (const [name, check] of Object.entries(CHECKS)) {
-    if (only?.includes(name) === false) continue;
-    results.push({ check: name, ...(await runCheck(dependencies, () => check(dependencies, results))) });
+    if (only?.includes(name) !== false) await add(name, async () => [await check(dependencies, results)]);
   }
   if (only !== undefined) return results;
-  return [...results, ...(await checkFeeds(dependencies)), ...(await checkProbe(dependencies))];
+  await add('erp', async () => {
+    const feeds: CheckOutcome[] = [];
+    for (const kind of FEED_KINDS) feeds.push(...(await checkFeed(kind, openFeed, redactor)));
+    return feeds.length > 0 ? feeds : [ok('no feed configured')];
+  });
+  if (probe !== undefined) await add('probe', async () => probeChecks(await probe(), config));
+  return results;
 }
 
-async function checkProbe(dependencies: DoctorDependencies): Promise<CheckResult[]> {
-  const { probe, config, redactor } = dependencies;
-  if (probe === undefined) return [];
-  try {
-    return probeChecks(await probe(), config);
-  } catch (thrown) {
-    return [{ check: 'probe', ...failed(thrown, redactor) }];
-  }
-}
-
-/** One result for each configured feed. */
-async function checkFeeds(dependencies: DoctorDependencies): Promise<CheckResult[]> {
-  const check = 'erp';
-  const results: CheckResult[] = [];
-  for (const kind of FEED_KINDS) {
-    const result = await runCheck(dependencies, async () => {
-      const source = await dependencies.openFeed(kind);
-      try {
-        return source && ok(await source.check());
-      } catch (thrown) {
-        if (!(thrown instanceof Skippable)) throw thrown;
-        return warn(thrown.message, thrown.hint ?? '');
-      }
-    });
-    if (result !== undefined) results.push({ check, ...result, found: `${kind}: ${result.found}` });
-  }
-  return results.length > 0 ? results : [{ check, ...ok('no feed configured') }];
-}
-
-/** Turns an error of the check into a failed result. */
-async function runCheck<T extends CheckOutcome | undefined>(
-  { redactor }: DoctorDependencies,
-  check: () => Promise<T>,
-): Promise<T | CheckOutcome> {
-  try {
-    return await check();
-  } catch (thrown) {
-    return failed(thrown, redactor);
-  }
+/** Empty if the feed is not configured. */
+async function checkFeed(
+  kind: FeedKind,
+  open: DoctorDependencies['openFeed'],
+  redactor: Redactor,
+): Promise<CheckOutcome[]> {
+  const outcome = await open(kind)
+    .then(async (source) => source && ok(await source.check()))
+    .catch((thrown) =>
+      thrown instanceof Skippable ? warn(thrown.message, thrown.hint ?? '') : failed(thrown, redactor),
+    );
+  return outcome === undefined ? [] : [{ ...outcome, found: `${kind}: ${outcome.found}` }];
 }
 
 function failed(thrown: unknown, redactor: Redactor): CheckOutcome {

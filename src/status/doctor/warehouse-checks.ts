@@ -33,18 +33,21 @@ export async function checkDaemons(engine: Engine, clock: Clock): Promise<CheckO
   const alive = daemons.filter(({ isSilent }) => !isSilent);
   const nowMs = await databaseTime(engine, clock);
   const held = (await readLeases(engine)).filter(({ holder }) => holder !== null);
-  if (held.length === 0 && alive.length === 0) {
+  if (alive.length === 0) {
     const [dead] = daemons.toSorted((a, b) => b.heartbeat_at.localeCompare(a.heartbeat_at));
     const last = await lastScheduled(engine);
-    if (dead === undefined && last === null) return ok('no daemon has run here yet');
     const since =
       dead === undefined
         ? `the last scheduled run started ${last}`
         : `process ${dead.pid} on ${dead.host} made its last heartbeat ${formatDuration(nowMs - Date.parse(dead.heartbeat_at))} ago`;
-    return warn(
-      `no daemon is alive, so nothing is pulled or pushed; ${since}`,
-      'Start one with `npx roadbook start`; if a service manager runs it, ask that why it ended.',
-    );
+    // A dead daemon may still hold the jobs that it ran, and commands hold theirs.
+    if (dead !== undefined || last !== null) {
+      return warn(
+        `no daemon is alive, so nothing is pulled or pushed; ${since}`,
+        'Start one with `npx roadbook start`; if a service manager runs it, ask that why it ended.',
+      );
+    }
+    if (held.length === 0) return ok('no daemon has run here yet');
   }
   const silentMs = (at: string | null): number => nowMs - Date.parse(at ?? isoInstant(0));
   const silent = held.find(({ heartbeat_at }) => silentMs(heartbeat_at) > SILENT_MS);

@@ -5,7 +5,7 @@ import type { QueueFacts } from '../../sync/dispatch/dispatcher.ts';
 import { OUTBOX_STATES } from '../../warehouse/outbox/entry.ts';
 import type { DaemonStatus } from '../health/daemon-status.ts';
 import type { JobStatus } from '../health/job-status.ts';
-import type { StatusFacts, TableStatus } from '../health/status-document.ts';
+import type { StatusDocument, StatusFacts } from '../health/status-document.ts';
 
 export interface GaugeFacts extends StatusFacts {
   version: string;
@@ -36,6 +36,8 @@ const perJob = (name: string, help: string, value: (job: JobStatus) => number | 
   labels: ['job_name'],
   values: ({ document }) => document.jobs.map((job) => [[job.name], value(job)]),
 });
+
+type TableStatus = StatusDocument['tables'][number];
 
 const perTable = (name: string, help: string, value: (table: TableStatus) => number | null): GaugeDeclaration => ({
   name,

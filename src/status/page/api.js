@@ -22,11 +22,16 @@ export class ServerError extends Error {
   }
 }
 
-/** @param {RequestInit} options */
-async function opened(/** @type {string} */ path, options = {}) {
+/**
+ * @param {string} path
+ * @param {RequestInit} options
+ * @returns {Promise<Response>}
+ */
+async function opened(path, options = {}) {
+  const sent = token();
   const headers = {
     'accept-language': locale(),
-    ...(token() !== null && { authorization: `Bearer ${token()}` }),
+    ...(sent !== null && { authorization: `Bearer ${sent}` }),
   };
   let answer;
   try {
@@ -35,8 +40,31 @@ async function opened(/** @type {string} */ path, options = {}) {
     throw new ServerError(0, { code: 'no_answer' });
   }
   if (answer.ok) return answer;
+  // The server did not take another token than the present one: that says nothing about the present one.
+  if (answer.status === 401 && token() !== null && token() !== sent) return opened(path, options);
   const body = await answer.json().catch(() => ({}));
   throw new ServerError(answer.status, body.error ?? { code: 'failed', message: `HTTP ${answer.status}` });
+}
+
+/** A browser opens few connections to a server: a request may wait for one for ever. */
+const WAIT_MS = 20000;
+
+/** @param {string} path @param {RequestInit} options @param {string} [late] the code of the error if no answer comes */
+async function answered(path, { signal, ...options }, late = 'timed_out') {
+  const gone = new AbortController();
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    gone.abort();
+  }, WAIT_MS);
+  signal?.addEventListener('abort', () => gone.abort());
+  try {
+    return await (await opened(path, { ...options, signal: gone.signal })).json();
+  } catch (error) {
+    throw isLate ? new ServerError(0, { code: late }) : error;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /**
@@ -47,16 +75,20 @@ async function opened(/** @type {string} */ path, options = {}) {
 export async function read(path, query = {}, signal) {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
-  return (await opened(`/api/${path}${text === '' ? '' : `?${text}`}`, { signal })).json();
+  return answered(`/api/${path}${text === '' ? '' : `?${text}`}`, { signal });
 }
 
+/** Whether the server accepts the token; it changes nothing. */
+export const checkToken = () => answered('/api/token', { method: 'POST' });
+
 /**
+ * Carries out an action.
  * @param {string} path
  * @param {unknown} [body]
  */
 export async function post(path, body) {
   const options = { method: 'POST', body: body === undefined ? undefined : JSON.stringify(body) };
-  return (await opened(`/api/${path}`, options)).json();
+  return answered(`/api/${path}`, options, 'action_timed_out');
 }
 
 /**

@@ -4,7 +4,7 @@
 import { render } from 'preact';
 import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
 import { href, readAddress } from './address.js';
-import { forgetToken, live, post, token } from './api.js';
+import { checkToken, forgetToken, live, post, token } from './api.js';
 import { applyChanges } from './changes.js';
 import { html } from './html.js';
 import { ConfirmDialog, TokenDialog } from './parts/action.js';
@@ -35,12 +35,14 @@ const IN_BAR = /** @type {const} */ (['overview', 'today', 'plans', 'runs', 'dat
 /** The server sends something every few seconds. A daemon that is silent for longer is frozen or gone. */
 const SILENCE_MS = 9000;
 const RETRY_MS = 3000;
+/** A tab that is not shown gives its stream back, for a browser has few connections, and reads the state this often. */
+const HIDDEN_MS = 60000;
 const NOTE_MS = 8000;
 const UNDO_MS = 20000;
 
 function knownAddress() {
   const address = readAddress();
-  return address.view in VIEWS ? address : { view: 'overview', args: [], query: {} };
+  return Object.hasOwn(VIEWS, address.view) ? address : { view: 'overview', args: [], query: {} };
 }
 
 /** The address, and the focus on the heading of a new view, so that screen readers announce it. */
@@ -86,6 +88,20 @@ function useKeptFocus(/** @type {{current: HTMLElement | null}} */ main) {
   }, []);
 }
 
+const isHidden = () => document.visibilityState === 'hidden';
+
+/** Until the tab is shown, or `ms` have passed. */
+const untilShown = (/** @type {number} */ ms) =>
+  new Promise((/** @type {(nothing: undefined) => void} */ resolve) => {
+    const timer = setTimeout(go, ms);
+    function go() {
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', go);
+      resolve(undefined);
+    }
+    document.addEventListener('visibilitychange', go);
+  });
+
 /**
  * Follows the live stream; reconnects when it breaks. `link.state` is `connecting`, `live`, `outdated` (the daemon cannot
  * read the warehouse), `silent` or `locked`.
@@ -95,48 +111,54 @@ function useLive(/** @type {(error: any) => void} */ onLocked) {
   const [link, setLink] = useState(/** @type {{state: string, since?: string | null}} */ ({ state: 'connecting' }));
   const [version, setVersion] = useState({ any: 0, data: 0 });
   const [session, setSession] = useState(0);
+  const heardAt = useRef(/** @type {string | null} */ (null));
   useEffect(() => {
     let isOver = false;
+    /** @type {any} */
+    let known;
+    // The views read their data beside the first document.
+    let isFirst = true;
+    function take(/** @type {{event?: string, data: any}} */ news) {
+      if (news.event === 'trouble') return setLink({ state: 'outdated', since: news.data.since });
+      if (news.event === 'alive') return;
+      const isChange = news.event === 'change';
+      known = isChange ? applyChanges(known, news.data.changes) : news.data;
+      setZone(known.timezone);
+      setOverview(known);
+      const changed = new Set(isChange ? news.data.changes.map(([path]) => path[0]) : isFirst ? [] : ['all']);
+      isFirst = false;
+      // A heartbeat is no reason to read anything again, and a change of jobs alone is none to read the tables again.
+      changed.delete('daemons');
+      const isOfRuns = [...changed].every((part) => part === 'jobs');
+      if (changed.size > 0) setVersion(({ any, data }) => ({ any: any + 1, data: data + (isOfRuns ? 0 : 1) }));
+      setLink({ state: 'live' });
+    }
     async function follow() {
-      /** @type {string | null} */
-      let heardAt = null;
-      /** @type {any} */
-      let document;
-      // The views read their data beside the first document.
-      let isFirst = true;
       while (!isOver) {
         let isHeard = false;
         try {
           for await (const news of live(SILENCE_MS)) {
             if (isOver) return;
             isHeard = true;
-            heardAt = new Date().toISOString();
-            if (news.event === 'trouble') {
-              setLink({ state: 'outdated', since: news.data.since });
-              continue;
-            }
-            if (news.event === 'alive') continue;
-            const isChange = news.event === 'change';
-            document = isChange ? applyChanges(document, news.data.changes) : news.data;
-            setZone(document.timezone);
-            setOverview(document);
-            const changed = new Set(isChange ? news.data.changes.map(([path]) => path[0]) : isFirst ? [] : ['all']);
-            isFirst = false;
-            // A heartbeat is no reason to read anything again, and a change of jobs alone is none to read the tables again.
-            changed.delete('daemons');
-            const isOfRuns = [...changed].every((part) => part === 'jobs');
-            if (changed.size > 0) setVersion(({ any, data }) => ({ any: any + 1, data: data + (isOfRuns ? 0 : 1) }));
-            setLink({ state: 'live' });
+            heardAt.current = new Date().toISOString();
+            take(news);
+            if (isHidden()) break;
           }
         } catch (/** @type {any} */ error) {
           if (error.status === 401) {
-            setLink({ state: 'locked' });
+            setLink({ state: 'locked', since: heardAt.current });
             return onLocked(error);
           }
         }
         if (isOver) return;
         isFirst = false;
-        setLink({ state: 'silent', since: heardAt });
+        if (isHeard && isHidden()) {
+          // What a tab shows when it is shown again is as old as its last reading.
+          setLink((before) => (before.state === 'live' ? { state: 'connecting' } : before));
+          await untilShown(HIDDEN_MS);
+          continue;
+        }
+        setLink({ state: 'silent', since: heardAt.current });
         await new Promise((resolve) => setTimeout(resolve, isHeard ? 0 : RETRY_MS));
       }
     }
@@ -204,7 +226,7 @@ function App() {
 
   /** Without a token in the configuration there is none to ask for. */
   const askForToken = () =>
-    post('token').catch((error) => (error.status === 403 ? add({ tone: 'bad', error }) : setUnlock({})));
+    checkToken().catch((error) => (error.status === 403 ? add({ tone: 'bad', error }) : setUnlock({})));
 
   const isOutdated = link.state !== 'live';
   const page = {
@@ -217,7 +239,7 @@ function App() {
     ask: setQuestion,
     failed: (/** @type {any} */ error) => error.status === 401 && locked(error),
   };
-  useTitle(overview, address.view, isOutdated);
+  useTitle(overview, address.view, link.state);
   return html`<${PageContext.Provider} value=${page}>
     <a class="skip" href="#main" onClick=${(/** @type {Event} */ event) => {
       event.preventDefault();
@@ -250,16 +272,23 @@ function App() {
   <//>`;
 }
 
-/** The title and the icon of the tab show a failure. */
-function useTitle(/** @type {any} */ overview, /** @type {string} */ view, /** @type {boolean} */ isOutdated) {
+/**
+ * The title and the icon of the tab show a failure, and that a person is needed. A tab that is not shown has no stream, and
+ * keeps the title of its last reading.
+ */
+function useTitle(/** @type {any} */ overview, /** @type {string} */ view, /** @type {string} */ link) {
   const health = overview?.health ?? 'ok';
-  const isBad = isOutdated ? overview !== undefined : ['failing', 'late'].includes(health);
-  const mark = isBad ? `${isOutdated ? t('link.silent') : word('health', health)} · ` : '';
+  const isLost = overview !== undefined && link !== 'live' && link !== 'connecting';
+  const isBad = isLost || ['failing', 'late'].includes(health);
+  const needsPerson = !isLost && health === 'attention';
+  const words = isLost ? word('link', link) : word('health', health);
+  const mark = isBad || needsPerson ? `${words} · ` : '';
+  const name = isBad ? 'favicon-bad' : needsPerson ? 'favicon-attention' : 'favicon';
   useEffect(() => {
     document.title = `${mark}${word('view', view)} · Roadbook`;
     const icon = /** @type {HTMLLinkElement} */ (document.querySelector('link[rel=icon]'));
-    icon.href = isBad ? '/page/favicon-bad.svg' : '/page/favicon.svg';
-  }, [mark, view, isBad]);
+    icon.href = `/page/${name}.svg`;
+  }, [mark, view, name]);
 }
 
 function View({ address }) {
@@ -292,9 +321,10 @@ function lock() {
   location.reload();
 }
 
-/** Says why the page is out of date. */
+/** Says why the page is out of date. A page that was locked from the beginning shows nothing that could be. */
 function Trouble({ link }) {
-  if (link.state !== 'outdated' && link.state !== 'silent') return null;
+  const isOld = link.state === 'outdated' || link.state === 'silent' || (link.state === 'locked' && link.since);
+  if (!isOld) return null;
   const since = link.since ? t('trouble.since', { at: fullTime(link.since) }) : t('trouble.never');
   return html`<p class="banner bad trouble-line" role="alert">${word('trouble', link.state)} ${since}</p>`;
 }

@@ -55,9 +55,15 @@ export const dayAndTime = (/** @type {Instant} */ instant) =>
   formatted(instant, { day: '2-digit', month: 'short', ...CLOCK });
 export const weekdayAndTime = (/** @type {Instant} */ instant) =>
   formatted(instant, { weekday: 'short', day: '2-digit', month: 'short', ...CLOCK });
-/** A local day such as `2026-03-10`. */
+/** A local day such as `2026-03-10`; with its year if that is not this one. */
 export const weekday = (/** @type {string} */ day) =>
-  formatted(`${day}T12:00:00Z`, { timeZone: 'UTC', weekday: 'short', day: '2-digit', month: 'short' });
+  formatted(`${day}T12:00:00Z`, {
+    timeZone: 'UTC',
+    weekday: 'short',
+    day: '2-digit',
+    month: 'short',
+    ...(day.slice(0, 4) === String(new Date().getFullYear()) ? {} : { year: 'numeric' }),
+  });
 
 /** A duration in seconds, with at most two units. */
 export function span(/** @type {number} */ seconds) {
@@ -100,6 +106,7 @@ const TONES = {
   final: 'ok',
   fresh: 'ok',
   partial: 'late',
+  differs: 'late',
   unknown: 'late',
   late: 'late',
   attention: 'late',

@@ -5,7 +5,7 @@
 //   let other people in.
 // - The token is never a cookie, so no foreign page can act with a user's rights.
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Context, MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler, Next } from 'hono';
 import { isGuessable, isLoopback } from '../../config/sections/status.ts';
 import { ApiError } from './api-error.ts';
 import type { StatusServerDependencies } from './dependencies.ts';
@@ -59,13 +59,6 @@ const hostnameOf = (header: string): string =>
     .replace(/^\[(.*)\]$/, '$1')
     .toLowerCase();
 
-export interface TokenAuth {
-  /** For data: checks the token if one is configured. The configuration requires one on a non-loopback address. */
-  reading: MiddlewareHandler;
-  /** For actions: always checks the token. Without a configured token, actions are off. */
-  acting: MiddlewareHandler;
-}
-
 /** Wrong tokens of all addresses are answered at this pace, after the first few: behind a proxy all users have one address. */
 const PACE_MS = 200;
 const FREE_MS = 5 * PACE_MS;
@@ -81,7 +74,7 @@ export function createTokenAuth({
   host,
   running,
   clock,
-}: { host: string } & Pick<StatusServerDependencies, 'running' | 'clock'>): TokenAuth {
+}: { host: string } & Pick<StatusServerDependencies, 'running' | 'clock'>) {
   /** On the monotonic clock: when all wrong tokens so far are answered, at the pace. */
   let busyUntil = 0;
 
@@ -110,13 +103,15 @@ export function createTokenAuth({
   }
 
   return {
-    async reading(c, next) {
+    /** For data: checks the token if one is configured. The configuration requires one on a non-loopback address. */
+    async reading(c: Context, next: Next): Promise<void> {
       const { token } = running().config.status;
       if (token !== '') await demandToken(c, token);
       else if (!isLoopback(host)) throw noTokenConfigured('Reading from other machines is');
       await next();
     },
-    async acting(c, next) {
+    /** For actions: always checks the token. Without a configured token, actions are off. */
+    async acting(c: Context, next: Next): Promise<void> {
       const { token } = running().config.status;
       if (token === '') throw noTokenConfigured('Actions are');
       await demandToken(c, token);

@@ -1,22 +1,12 @@
 // Dependencies of the status server. Values that can change while the daemon runs are functions, so that each
 // request reads the current one.
 import type { Config } from '../../config/schema.ts';
-import type { Log } from '../../core/log.ts';
 import type { LogTail } from '../../core/log-tail.ts';
-import type { Redactor } from '../../core/text/redaction.ts';
-import type { Clock } from '../../core/time/clock.ts';
 import type { SessionState } from '../../fleet/session/session.ts';
+import type { SyncDependencies } from '../../sync/dependencies.ts';
 import type { QueueFacts } from '../../sync/dispatch/dispatcher.ts';
 import type { NamedJob } from '../../sync/job.ts';
 import type { RunTotals } from '../../sync/run-totals.ts';
-import type { Engine } from '../../warehouse/engine.ts';
-import type { Privacy } from '../../warehouse/privacy/privacy.ts';
-
-export interface RunningConfig {
-  file: string;
-  config: Config;
-  loadedAt: string;
-}
 
 /** The actions on a job. Each returns a sentence that says what happens now. */
 export interface JobActions {
@@ -25,20 +15,15 @@ export interface JobActions {
   resume(job: string): Promise<string>;
 }
 
-export interface StatusServerDependencies {
+export interface StatusServerDependencies
+  extends Pick<SyncDependencies, 'engine' | 'clock' | 'log' | 'redactor' | 'privacy'> {
   version: string;
-  engine: Engine;
-  clock: Clock;
-  log: Log;
-  redactor: Redactor;
-  /** How personal values are stored. */
-  privacy: Privacy;
   jobs: readonly NamedJob[];
   logTail: LogTail;
   /** What the runs of this process have counted. */
   totals: RunTotals;
   jobActions: JobActions;
-  running(): RunningConfig;
+  running(): { file: string; config: Config; loadedAt: string };
   /** The error of the last rejected edit, with file:line:column; null if the file is in effect. */
   refusedEdit(): Promise<string | null>;
   session(): Promise<SessionState>;

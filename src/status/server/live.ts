@@ -26,14 +26,7 @@ export type News =
   | { event: 'trouble'; data: Trouble }
   | { event: 'alive'; data: { at: string } };
 
-export interface Live {
-  /** The current state in full, then the changes of it. After trouble, the state in full again. */
-  watch(signal: AbortSignal): AsyncGenerator<News>;
-  watchers(): number;
-  /** Reads the state now instead of at the next poll. */
-  nudge(): void;
-  close(): void;
-}
+export type Live = ReturnType<typeof createLive>;
 
 const EVERY_MS = 2_000;
 /** A read that takes longer than this counts as failed. */
@@ -43,7 +36,7 @@ const TROUBLE = 'The warehouse cannot be read; run `roadbook doctor`';
 const ALIVE_MS = 4_000;
 export const MOST_WATCHERS = 100;
 
-export function createLive({ clock, log, read }: LiveDependencies): Live {
+export function createLive({ clock, log, read }: LiveDependencies) {
   const closed = new AbortController();
   let turn = new AbortController();
   let current: { state: object } | { trouble: Trouble } | undefined;
@@ -98,16 +91,18 @@ export function createLive({ clock, log, read }: LiveDependencies): Live {
 
   return {
     watchers: () => watchers,
-    nudge() {
+    /** Reads the state now instead of at the next poll. */
+    nudge(): void {
       isNudged = true;
       turn.abort();
     },
-    close() {
+    close(): void {
       closed.abort();
       turn.abort();
       wakeWatchers();
     },
-    async *watch(signal) {
+    /** The current state in full, then the changes of it. After trouble, the state in full again. */
+    async *watch(signal: AbortSignal): AsyncGenerator<News> {
       let sent: typeof current;
       let sentMs = clock.monotonic();
       watchers += 1;

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { Context } from 'hono';
+import { getMimeType } from 'hono/utils/mime';
 import { bundle } from './page-bundle.ts';
 
 interface PageFile {
@@ -12,13 +13,6 @@ interface PageFile {
   type: string;
   etag: string;
 }
-
-const TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.svg': 'image/svg+xml',
-};
 
 const folder = new URL('../page/', import.meta.url);
 
@@ -30,7 +24,7 @@ const ofPackage = (name: string): string => textOf(new URL(import.meta.resolve(n
 function pageFile(name: string, text: string): [string, PageFile] {
   const body = new TextEncoder().encode(text);
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 20)}"`;
-  return [`/page/${name}`, { body, etag, type: TYPES[extname(name)] ?? '' }];
+  return [`/page/${name}`, { body, etag, type: getMimeType(name) ?? '' }];
 }
 
 function readAll(): Map<string, PageFile> {

@@ -2,7 +2,7 @@
 // Buttons for actions, and the dialogs of the page. The dialogs are outside of the views, so an update of a view cannot
 // close or change them.
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { forgetToken, keepToken, post } from '../api.js';
+import { checkToken, forgetToken, keepToken } from '../api.js';
 import { html } from '../html.js';
 import { t } from '../texts.js';
 import { usePage } from './page.js';
@@ -87,7 +87,7 @@ export function TokenDialog({ wrong, onDone, onClose }) {
     if (!/^[\x20-\x7e]+$/.test(given)) return setError({ code: 'token_characters' });
     keepToken(given);
     try {
-      await post('token');
+      await checkToken();
       onDone();
     } catch (thrown) {
       forgetToken();

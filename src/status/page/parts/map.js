@@ -54,7 +54,7 @@ export function PlanMap({ stops }) {
   const { project, metres } = projection([...placed.map(({ latitude, longitude }) => [latitude, longitude]), ...done]);
   const planned = placed.map(({ latitude, longitude }) => project(latitude, longitude));
   const driven = done.map(([latitude, longitude]) => project(latitude, longitude));
-  const card = stops.find(({ id }) => id === chosen);
+  const cards = atPlaceOf(chosen, placed, planned);
   const mark = (stop, n) => {
     const [x, y] = planned[n];
     const choose = () => setChosen(stop.id === chosen ? undefined : stop.id);
@@ -83,7 +83,17 @@ export function PlanMap({ stops }) {
       <span class="key driven-way"><span class="swatch"></span>${t('map.driven')}</span>
       <span class="key late-stop"><span class="swatch"></span>${t('map.lateStop')}</span>
     </p>
-    <div class="stop-card" role="status">${card === undefined ? html`<span class="hint">${t('map.choose')}</span>` : html`<${StopCard} stop=${card} />`}</div>`;
+    <div class="stop-card" role="status">${cards.length === 0 ? html`<span class="hint">${t('map.choose')}</span>` : cards.map((stop) => html`<div key=${stop.id}><${StopCard} stop=${stop} /></div>`)}</div>`;
+}
+
+/** The smallest radius of a mark. */
+const COVER = 8;
+
+/** The chosen stop and those whose middle its mark covers or that cover it: the pointer reaches only the one on top. */
+function atPlaceOf(chosen, placed, planned) {
+  const at = planned[placed.findIndex(({ id }) => id === chosen)];
+  if (at === undefined) return [];
+  return placed.filter((_, n) => Math.hypot(planned[n][0] - at[0], planned[n][1] - at[1]) <= COVER);
 }
 
 const StopCard = ({ stop }) => html`<strong dir="auto">${stopName(stop)}</strong>${' '}

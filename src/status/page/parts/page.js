@@ -48,9 +48,9 @@ function useSlowVersion(version, everyMs) {
 }
 
 /**
- * The answer of `/api/<path>`, read again when something changes. While other data is on its way, `isOld` says that
- * `data` belongs to the address before. Without `path` nothing is read. `ignoresRuns`: a run that wrote nothing changes
- * nothing in the answer.
+ * The answer of `/api/<path>`, read again when something changes. `data` is of this address, or undefined until it was
+ * read. `last` was read last, perhaps with another query: only for what is the same in each of its answers. Without `path`
+ * nothing is read. `ignoresRuns`: a run that wrote nothing changes nothing in the answer.
  * @param {string | undefined} path
  * @param {Record<string, unknown>} [query]
  * @param {{everyMs?: number, isFixed?: boolean, ignoresRuns?: boolean}} [options]
@@ -59,22 +59,23 @@ export function useData(path, query = {}, { everyMs = REFRESH_MS, isFixed = fals
   const { failed, version, actions } = usePage();
   const slow = useSlowVersion(ignoresRuns ? version.data : version.any, everyMs);
   const key = JSON.stringify([path, query]);
-  const [known, setKnown] = useState(/** @type {{key: string, data?: any, error?: any}} */ ({ key: '' }));
+  const [known, setKnown] = useState(/** @type {{key: string, data?: any, last?: any, error?: any}} */ ({ key: '' }));
   useEffect(() => {
     if (path === undefined) return;
     const gone = new AbortController();
     read(path, query, gone.signal).then(
       (data) => {
-        if (!gone.signal.aborted) setKnown({ key, data });
+        if (!gone.signal.aborted) setKnown({ key, data, last: data });
       },
       (error) => {
         if (gone.signal.aborted) return;
         failed(error);
         // Data that is already shown stays while the server cannot be reached.
-        setKnown((before) => (before.key === key && error.status === 0 ? before : { key, error }));
+        setKnown((before) => (before.key === key && error.status === 0 ? before : { key, last: before.last, error }));
       },
     );
     return () => gone.abort();
   }, [key, ...(isFixed ? [] : [slow, actions])]);
-  return { data: known.data, error: known.key === key ? known.error : undefined, isOld: known.key !== key };
+  // What was read for another address would stand under the name of this one.
+  return { last: known.last, ...(known.key === key && { data: known.data, error: known.error }) };
 }

@@ -94,9 +94,14 @@ function bodyRows(/** @type {any[]} */ columns, /** @type {Row} */ { key, cells,
   return [row, html`<tr role="row" key="${key} below" class="below-row">${cell}</tr>`];
 }
 
-/** Links to newer and older pages of a list. @param {{list: {page: number, more: boolean}}} props */
-export function Pager({ list: { page, more } }) {
-  if (page === 0 && !more) return null;
+/**
+ * Links to newer and older pages of the list that was read last: they stay while the next page is on its way, for one of
+ * them has the focus.
+ * @param {{of: {last?: {page: number, more: boolean}}}} props
+ */
+export function Pager({ of: { last } }) {
+  if (last === undefined || (last.page === 0 && !last.more)) return null;
+  const { page, more } = last;
   const { view, args, query } = readAddress();
   const link = (/** @type {number} */ to, /** @type {string} */ words, /** @type {boolean} */ isOff) =>
     isOff

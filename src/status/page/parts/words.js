@@ -17,7 +17,7 @@ export const AttentionPill = ({ entry: { needs_person: reason } }) =>
 
 /** The state of an outbox entry, and why it needs a person. */
 export const EntryPills = ({ entry }) => html`
-  <${Pill} state=${entry.accepted_in_part ? 'partial' : entry.state} group="entry" />${' '}<${AttentionPill} entry=${entry} />`;
+  <${Pill} state=${entry.shown_state} group="entry" />${' '}<${AttentionPill} entry=${entry} />`;
 
 /** Every element that shows a relative time. One timer moves all of them. @type {Set<() => void>} */
 const ticking = new Set();
@@ -85,8 +85,8 @@ export function RunError({ code, error, hint }) {
   const [what, todo] = errorMeaning(code) ?? [];
   if (what === undefined)
     return html`<${Said} class="what">${error}<//>${hint === null ? null : html`${' '}<${Hint}>${hint}<//>`}`;
-  return html`<span class="what">${what}</span>${' '}<${Hint} words=${todo}>${hint ?? ''}<//>
-    <span class="faint" dir="auto" lang="en">${error} ${hint}</span>`;
+  return html`<span class="what">${what}</span>${' '}<${Hint} words=${todo}>${hint ?? ''}<//>${' '}
+    <span class="faint" dir="auto" lang="en">${hint === null ? error : `${error.replace(/(?<![.!?])$/, '.')} ${hint}`}</span>`;
 }
 
 export const Faint = ({ children }) => html`<span class="faint">${children}</span>`;
@@ -127,11 +127,11 @@ export const Failure = ({ error }) =>
  * Shows what `useData` brought: the error, a line while it is on its way, or the content. Times are shown in the time zone
  * of the installation, which the live document brings, so the content waits for that too.
  */
-export function Loaded({ of: { data, error, isOld }, children }) {
+export function Loaded({ of: { data, error }, children }) {
   const { overview } = usePage();
   if (error !== undefined) return html`<${Failure} error=${error} />`;
   if (data === undefined || overview === undefined) return html`<p class="hint" role="status">${t('page.loading')}</p>`;
-  return html`<div class=${isOld ? 'busy' : undefined} aria-busy=${isOld}>${children(data)}</div>`;
+  return html`<div>${children(data)}</div>`;
 }
 
 /** A choice among values; the first one is "all". */

@@ -29,6 +29,7 @@ export const en = {
   'link.locked': 'locked',
   'trouble.outdated': 'The warehouse cannot be read; run `roadbook doctor`.',
   'trouble.silent': 'The daemon does not answer; it may be stopped or frozen.',
+  'trouble.locked': 'The page is locked: its figures are no longer kept up.',
   'trouble.since': 'This page shows the state of {at}.',
   'trouble.never': 'No data has been read yet.',
   'token.title': 'Unlock page',
@@ -42,6 +43,9 @@ export const en = {
   'note.undo': 'Undo',
   'note.close': 'Close the message',
   'error.no_answer': 'The server does not answer. Is the daemon running? The page retries by itself.',
+  'error.timed_out': 'No answer within 20 s. The daemon may be busy; reload the page.',
+  'error.action_timed_out':
+    'No answer within 20 s. The action may still be carried out: look at its effect before you repeat it.',
   'error.token_missing': 'This request needs the token.',
   'error.token_wrong': 'The token is wrong.',
   'error.token_characters': 'A token has only ASCII letters, digits and punctuation.',
@@ -122,6 +126,7 @@ export const en = {
   'entry.unknown': 'unknown',
   'entry.confirmed': 'confirmed',
   'entry.partial': 'taken in part',
+  'entry.differs': 'differs from the ERP',
   'entry.rejected': 'rejected',
   'entry.cancelled': 'cancelled',
   'health.ok': 'ok',
@@ -242,6 +247,10 @@ export const en = {
     one: '{n} plan was taken without some of its stops',
     other: '{n} plans were taken without some of their stops',
   },
+  'reason.push_differs': {
+    one: '{n} item at the service differs from what the ERP offers, and no call can change it',
+    other: '{n} items at the service differ from what the ERP offers, and no call can change them',
+  },
   'reason.push_gone': { one: '{n} plan is gone from the service', other: '{n} plans are gone from the service' },
   'reason.push_stops_without_code': {
     one: '{n} stop has no code: its outcome cannot be returned to the ERP',
@@ -257,7 +266,10 @@ export const en = {
     other: '{n} answers of the service cost records or calls',
   },
   'reason.no_daemon': 'No daemon is alive: nothing is pulled or pushed',
-  'reason.push_unclear': { one: '{n} push has an unknown outcome', other: '{n} pushes have an unknown outcome' },
+  'reason.push_unclear': {
+    one: '{n} push has an unknown outcome, which the next runs read back',
+    other: '{n} pushes have an unknown outcome, which the next runs read back',
+  },
   'reason.daemon_silent': { one: '{n} daemon is silent', other: '{n} daemons are silent' },
   'reason.quarantine': { one: '{n} record is in quarantine', other: '{n} records are in quarantine' },
   'card.person': 'To look at',
@@ -305,6 +317,7 @@ export const en = {
   'many.cancel': { one: 'Cancel {n} entry?', other: 'Cancel {n} entries?' },
   'many.assert-absent': { one: 'Send {n} entry again?', other: 'Send {n} entries again?' },
   'many.skipped': { one: '{n} entry is skipped', other: '{n} entries are skipped' },
+  'many.nothing': 'Nothing is left to do: no entry matches any more.',
   'many.preview': 'What would happen',
   'manyAll.retry': 'Retry all {n}',
   'manyAll.cancel': 'Cancel all {n}',
@@ -318,7 +331,11 @@ export const en = {
   'manyText.cancel': 'They are not sent any more, and the ERP is notified.',
   'manyText.assert-absent':
     'Confirm only if you have checked the service and it has none of them. Otherwise they may be there twice.',
-  'many.more': 'and {n} more',
+  'many.cut': {
+    one: 'Only this {n} entry is acted on; {others} more match. Repeat the action for them, or narrow the filter.',
+    other:
+      'Only these {n} entries are acted on; {others} more match. Repeat the action for them, or narrow the filter.',
+  },
   'many.chosen': { one: '{n} chosen', other: '{n} chosen' },
   'did.run': 'run',
   'did.pause': 'pause',
@@ -369,7 +386,7 @@ export const en = {
   'run.counts': 'Counts',
   'run.log': 'Log',
   'run.logLines': 'Log lines',
-  'run.noLog': 'The log lines of this run are gone: the daemon keeps those of its last 100 runs.',
+  'run.noLog': 'This daemon has no log lines of this run: it keeps those of its own last 100 runs.',
   'plans.code': 'External code',
   'plans.partOfCode': 'part of the code',
   'plans.caption': 'Outbox entries, those that need a person first',
@@ -382,10 +399,12 @@ export const en = {
     other: '{n} files or feeds could not be read in the last day.',
   },
   'plans.unreadTodo': 'Correct the file and drop it again. The folder failed/ has it, with its result beside it.',
-  'plans.rejectedTodo':
+  'stateTodo.rejected':
     'Correct it in the ERP; then it is sent by itself. Retry sends it unchanged, which helps only if the cause is gone.',
-  'plans.partialTodo':
+  'stateTodo.partial':
     'The service has the plan without the stops that the reasons name, and no call to change it: add the stops there, or offer them in another plan.',
+  'stateTodo.differs':
+    'The service has other content than the ERP offers, and no call to change it: make the change there, or let the ERP offer again what was sent. The entry stays listed until its period is over.',
   'rejected.notThere': 'Not at the service.',
   'rejected.notSeen': 'No read-back shows it at the service.',
   'rejected.older': 'The service has its earlier content, unless it was removed there.',
@@ -414,7 +433,7 @@ export const en = {
   'plan.back': 'All plans',
   'plan.gone':
     'The service no longer returns this plan since {at}. If that is not intended, let the ERP offer it again under a new code.',
-  'plan.needs': 'This entry needs a person.',
+  'plan.needs': 'This entry needs a person:',
   'plan.beingSent': 'This entry is being sent now; there are no actions until that ends.',
   'plan.history': 'History',
   'plan.noHistory': 'This entry was never sent or read back.',
@@ -423,7 +442,13 @@ export const en = {
   'plan.remoteId': 'Identifier at the service',
   'plan.remoteStatus': 'Status there',
   'plan.source': 'Source',
-  'plan.row': 'row {row}',
+  'plan.row': 'row {n}',
+  'plan.record': 'record {n}',
+  'plan.field': 'Field',
+  'plan.compared': 'Plan from the ERP and at the service',
+  'plan.offered': 'Offered last by the ERP on {at}:',
+  'plan.otherField':
+    'No difference is visible here: it is in a field that is not compared, such as an item of a stop or an agent, or in a value that the privacy policy hides. Compare the plan in the ERP with the one at the service.',
   'plan.ends': 'Ends',
   'plan.received': 'Received',
   'plan.sent': 'Sent',
@@ -433,8 +458,6 @@ export const en = {
   'plan.next': 'Next attempt',
   'plan.notified': 'ERP notified',
   'plan.notYet': 'not yet',
-  'plan.changedAfter': 'Changed after the push',
-  'plan.cannotChange': 'yes; the service has no call to change it',
   'attempt.create': 'Sent',
   'attempt.change': 'Change sent',
   'attempt.read-back': 'Read back',
@@ -471,14 +494,11 @@ export const en = {
   'says.read_error': 'it is or may be at the service, and the ERP sent it again in a form that cannot be read.',
   'says.invalid_change': 'it is or may be at the service, and the ERP changed it in a way that is invalid.',
   'says.not_acknowledged': 'finished, but the ERP has not accepted the notification for more than ten minutes.',
-  'todo.unknown':
-    'Check whether the service has it. If not, open the entry here and choose “Not at the service: send it”.',
-  'todo.inconclusive':
-    'Check whether the service has it. If not, open the entry here and choose “Not at the service: send it”.',
+  'todo.unknown': 'Check whether the service has it. If not, send it again with “Not at the service: send it”.',
+  'todo.inconclusive': 'Check whether the service has it. If not, send it again with “Not at the service: send it”.',
   'todo.retries_exhausted':
-    'Check whether the service has it. If not, open the entry here and choose “Not at the service: send it”.',
-  'todo.never_shown':
-    'Check whether the service has it. If not, open the entry here and choose “Not at the service: send it”.',
+    'Check whether the service has it. If not, send it again with “Not at the service: send it”.',
+  'todo.never_shown': 'Check whether the service has it. If not, send it again with “Not at the service: send it”.',
   'todo.found_twice': 'Remove all but one at the service; Roadbook cannot do that.',
   'todo.code_reused': 'Give it a code of its own in the ERP, or set reuse_codes: true for the job.',
   'todo.read_error': 'Correct it in the ERP.',
@@ -579,6 +599,7 @@ export const en = {
   'step.received': 'received',
   'step.in': 'at the service',
   'step.partial': 'taken in part',
+  'step.differs': 'differs from the ERP',
   'step.rejected': 'rejected',
   'step.gone': 'gone from the service',
   'step.unknown': 'unknown',
@@ -596,8 +617,12 @@ export const en = {
   'differs.onlyThere': 'only at the service',
   'differs.place': 'other place',
   'differs.order': 'other order',
+  'differs.value': 'differs',
   'days.yesterday': 'Yesterday',
   'days.final': 'Yesterday, {day}, is final in every table: its figures no longer change.',
+  'days.finalFlawed':
+    'Yesterday, {day}, is final in every table, but its figures may lack records or differ from the service:',
+  'days.flawed': 'Its figures may also lack records or differ from the service:',
   'days.publishFrom': 'Yesterday, {day}, is not final yet: do not publish it before {at}.',
   'days.waits': 'Yesterday, {day}, is not final: a plan of it is still open, so its figures may change.',
   'days.hole': 'Yesterday, {day}, is not final: not all of it was read, so its figures may be incomplete.',

@@ -54,8 +54,7 @@ export const ptMeanings = {
   proof_rule: 'Os comprovantes que uma parada executada precisa ter, conforme a configuração.',
   stop_rule: 'A partir de quando uma parada está atrasada, conforme a configuração.',
   push_attempt: 'Cada envio, consulta e ação manual de um item a enviar.',
-  push_content:
-    'As paradas de cada plano enviado como o ERP as ofereceu por último, para comparação com as do serviço.',
+  push_content: 'O que o ERP ofereceu por último de cada plano enviado, para comparação com o que o serviço tem.',
   push_outbox: 'Cada item que o ERP quer enviar, com seu estado e o motivo dele.',
   push_return: 'O desfecho de cada parada de um plano enviado, como foi informado ao ERP pela última vez.',
   route_plan: 'Planos de rota com seu estado.',

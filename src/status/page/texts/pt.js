@@ -30,6 +30,7 @@ export const pt = {
   'link.locked': 'bloqueada',
   'trouble.outdated': 'O banco de dados não pode ser lido; execute `roadbook doctor`.',
   'trouble.silent': 'O serviço local não responde; pode estar parado ou travado.',
+  'trouble.locked': 'A página está bloqueada: seus números não são mais atualizados.',
   'trouble.since': 'Esta página mostra a situação de {at}.',
   'trouble.never': 'Nenhum dado foi lido ainda.',
   'token.title': 'Desbloquear',
@@ -43,6 +44,9 @@ export const pt = {
   'note.undo': 'Desfazer',
   'note.close': 'Fechar a mensagem',
   'error.no_answer': 'O servidor não responde. O serviço local está em execução? A página tenta de novo sozinha.',
+  'error.timed_out': 'Nenhuma resposta em 20 s. O serviço local pode estar ocupado; recarregue a página.',
+  'error.action_timed_out':
+    'Nenhuma resposta em 20 s. A ação ainda pode ser executada: confira o efeito antes de repeti-la.',
   'error.token_missing': 'Esta solicitação exige o token.',
   'error.token_wrong': 'O token está errado.',
   'error.token_characters': 'Um token tem somente letras, dígitos e pontuação ASCII.',
@@ -123,6 +127,7 @@ export const pt = {
   'entry.unknown': 'desconhecido',
   'entry.confirmed': 'confirmado',
   'entry.partial': 'aceito em parte',
+  'entry.differs': 'difere do ERP',
   'entry.rejected': 'rejeitado',
   'entry.cancelled': 'cancelado',
   'health.ok': 'ok',
@@ -249,6 +254,10 @@ export const pt = {
     one: '{n} plano foi aceito sem algumas paradas',
     other: '{n} planos foram aceitos sem algumas paradas',
   },
+  'reason.push_differs': {
+    one: '{n} item no serviço difere do que o ERP oferece, e nenhuma chamada pode alterá-lo',
+    other: '{n} itens no serviço diferem do que o ERP oferece, e nenhuma chamada pode alterá-los',
+  },
   'reason.push_gone': { one: '{n} plano sumiu do serviço', other: '{n} planos sumiram do serviço' },
   'reason.push_stops_without_code': {
     one: '{n} parada não tem código: seu resultado não volta ao ERP',
@@ -265,8 +274,8 @@ export const pt = {
   },
   'reason.no_daemon': 'Nenhum processo está ativo: nada é lido nem enviado',
   'reason.push_unclear': {
-    one: '{n} envio tem resultado desconhecido',
-    other: '{n} envios têm resultado desconhecido',
+    one: '{n} envio tem resultado desconhecido, que as próximas execuções consultam',
+    other: '{n} envios têm resultado desconhecido, que as próximas execuções consultam',
   },
   'reason.daemon_silent': { one: '{n} processo está sem sinal', other: '{n} processos estão sem sinal' },
   'reason.quarantine': { one: '{n} registro está em quarentena', other: '{n} registros estão em quarentena' },
@@ -315,6 +324,7 @@ export const pt = {
   'many.cancel': { one: 'Cancelar {n} item?', other: 'Cancelar {n} itens?' },
   'many.assert-absent': { one: 'Enviar {n} item de novo?', other: 'Enviar {n} itens de novo?' },
   'many.skipped': { one: '{n} item será ignorado', other: '{n} itens serão ignorados' },
+  'many.nothing': 'Não há mais nada a fazer: nenhum item atende mais ao filtro.',
   'many.preview': 'O que aconteceria',
   'manyAll.retry': 'Tentar de novo todos os {n}',
   'manyAll.cancel': 'Cancelar todos os {n}',
@@ -328,7 +338,11 @@ export const pt = {
   'manyText.cancel': 'Eles não serão mais enviados, e o ERP será avisado.',
   'manyText.assert-absent':
     'Confirme somente se você verificou que o serviço não tem nenhum deles. Caso contrário, eles podem ficar duplicados.',
-  'many.more': 'e mais {n}',
+  'many.cut': {
+    one: 'A ação vale somente para este {n} item; outros {others} atendem ao filtro. Repita a ação para eles, ou restrinja o filtro.',
+    other:
+      'A ação vale somente para estes {n} itens; outros {others} atendem ao filtro. Repita a ação para eles, ou restrinja o filtro.',
+  },
   'many.chosen': { one: '{n} escolhido', other: '{n} escolhidos' },
   'did.run': 'executar',
   'did.pause': 'pausar',
@@ -379,7 +393,8 @@ export const pt = {
   'run.counts': 'Contagens',
   'run.log': 'Registro',
   'run.logLines': 'Linhas do registro',
-  'run.noLog': 'As linhas desta execução não existem mais: são guardadas as das últimas 100 execuções.',
+  'run.noLog':
+    'Este serviço local não tem as linhas desta execução: ele guarda as das suas próprias últimas 100 execuções.',
   'plans.code': 'Código externo',
   'plans.partOfCode': 'parte do código',
   'plans.caption': 'Itens de saída, primeiro os que precisam de uma pessoa',
@@ -392,10 +407,12 @@ export const pt = {
     other: '{n} arquivos ou fontes não puderam ser lidos no último dia.',
   },
   'plans.unreadTodo': 'Corrija o arquivo e coloque-o de novo na pasta. Ele está em failed/, com seu resultado ao lado.',
-  'plans.rejectedTodo':
+  'stateTodo.rejected':
     'Corrija no ERP; então ele é enviado sozinho. Tentar de novo o envia sem mudança, o que só ajuda se a causa não existe mais.',
-  'plans.partialTodo':
+  'stateTodo.partial':
     'O serviço tem o plano sem as paradas que os motivos citam, e não oferece como alterá-lo: inclua as paradas lá ou ofereça-as em outro plano.',
+  'stateTodo.differs':
+    'O serviço tem outro conteúdo que o ERP oferece, e não permite alterá-lo: faça a alteração lá ou faça o ERP oferecer de novo o que foi enviado. O item fica na lista até o fim do seu período.',
   'rejected.notThere': 'Não está no serviço.',
   'rejected.notSeen': 'Nenhuma consulta o mostra no serviço.',
   'rejected.older': 'O serviço tem o conteúdo anterior, a não ser que tenha sido removido lá.',
@@ -424,7 +441,7 @@ export const pt = {
   'plan.back': 'Todos os planos',
   'plan.gone':
     'O serviço não devolve mais este plano desde {at}. Se isso não foi intencional, faça o ERP oferecê-lo de novo com outro código.',
-  'plan.needs': 'Este item precisa de uma pessoa.',
+  'plan.needs': 'Este item precisa de uma pessoa:',
   'plan.beingSent': 'Este item está sendo enviado agora; não há ações até o fim do envio.',
   'plan.history': 'Histórico',
   'plan.noHistory': 'Este item nunca foi enviado nem consultado.',
@@ -433,7 +450,13 @@ export const pt = {
   'plan.remoteId': 'Identificador no serviço',
   'plan.remoteStatus': 'Estado no serviço',
   'plan.source': 'Origem',
-  'plan.row': 'linha {row}',
+  'plan.row': 'linha {n}',
+  'plan.record': 'registro {n}',
+  'plan.field': 'Campo',
+  'plan.compared': 'Plano do ERP e no serviço',
+  'plan.offered': 'Oferecido por último pelo ERP em {at}:',
+  'plan.otherField':
+    'Nenhuma diferença é visível aqui: ela está em um campo que não é comparado, como um item de uma parada ou um agente, ou em um valor que a política de privacidade oculta. Compare o plano no ERP com o do serviço.',
   'plan.ends': 'Termina',
   'plan.received': 'Recebido',
   'plan.sent': 'Enviado',
@@ -443,8 +466,6 @@ export const pt = {
   'plan.next': 'Próxima tentativa',
   'plan.notified': 'ERP avisado',
   'plan.notYet': 'ainda não',
-  'plan.changedAfter': 'Alterado após o envio',
-  'plan.cannotChange': 'sim; o serviço não permite alterá-lo',
   'attempt.create': 'Enviado',
   'attempt.change': 'Alteração enviada',
   'attempt.read-back': 'Consultado',
@@ -481,12 +502,10 @@ export const pt = {
   'says.read_error': 'está ou pode estar no serviço, e o ERP o enviou de novo em um formato ilegível.',
   'says.invalid_change': 'está ou pode estar no serviço, e o ERP o alterou de forma inválida.',
   'says.not_acknowledged': 'concluído, mas o ERP não aceita o aviso há mais de dez minutos.',
-  'todo.unknown': 'Verifique se o serviço o tem. Se não, abra o item aqui e escolha “Não está no serviço: enviar”.',
-  'todo.inconclusive':
-    'Verifique se o serviço o tem. Se não, abra o item aqui e escolha “Não está no serviço: enviar”.',
-  'todo.retries_exhausted':
-    'Verifique se o serviço o tem. Se não, abra o item aqui e escolha “Não está no serviço: enviar”.',
-  'todo.never_shown': 'Verifique se o serviço o tem. Se não, abra o item aqui e escolha “Não está no serviço: enviar”.',
+  'todo.unknown': 'Verifique se o serviço o tem. Se não, envie-o de novo com “Não está no serviço: enviar”.',
+  'todo.inconclusive': 'Verifique se o serviço o tem. Se não, envie-o de novo com “Não está no serviço: enviar”.',
+  'todo.retries_exhausted': 'Verifique se o serviço o tem. Se não, envie-o de novo com “Não está no serviço: enviar”.',
+  'todo.never_shown': 'Verifique se o serviço o tem. Se não, envie-o de novo com “Não está no serviço: enviar”.',
   'todo.found_twice': 'Deixe só um no serviço; o Roadbook não pode fazer isso.',
   'todo.code_reused': 'Dê a ele um código próprio no ERP, ou defina reuse_codes: true na tarefa.',
   'todo.read_error': 'Corrija-o no ERP.',
@@ -587,6 +606,7 @@ export const pt = {
   'step.received': 'recebido',
   'step.in': 'no serviço',
   'step.partial': 'aceito em parte',
+  'step.differs': 'difere do ERP',
   'step.rejected': 'rejeitado',
   'step.gone': 'sumiu do serviço',
   'step.unknown': 'desconhecido',
@@ -604,8 +624,12 @@ export const pt = {
   'differs.onlyThere': 'só no serviço',
   'differs.place': 'outro lugar',
   'differs.order': 'outra ordem',
+  'differs.value': 'diferente',
   'days.yesterday': 'Ontem',
   'days.final': 'Ontem, {day}, está fechado em todas as tabelas: os números não mudam mais.',
+  'days.finalFlawed':
+    'Ontem, {day}, está fechado em todas as tabelas, mas podem faltar registros nos números, ou eles podem diferir do serviço:',
+  'days.flawed': 'Além disso, podem faltar registros nos números, ou eles podem diferir do serviço:',
   'days.publishFrom': 'Ontem, {day}, ainda não está fechado: não publique antes de {at}.',
   'days.waits': 'Ontem, {day}, não está fechado: um plano dele ainda está aberto, então os números podem mudar.',
   'days.hole': 'Ontem, {day}, não está fechado: nem tudo foi lido, então os números podem estar incompletos.',

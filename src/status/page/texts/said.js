@@ -51,12 +51,12 @@ export const ptSentences = {
     'Repetido por uma pessoa; espera até que o ERP o ofereça de novo',
   'Its content is no longer stored: let the ERP offer it again (drop its file again, or offer its row again). The content may be the same.':
     'O conteúdo não está mais guardado: faça o ERP oferecê-lo de novo (coloque o arquivo de novo, ou ofereça a linha de novo). O conteúdo pode ser o mesmo.',
-  '{n} retried, {m} skipped because their state does not allow it.':
-    'Repetidos: {n}. Ignorados porque seu estado não permite: {m}.',
-  '{n} marked as not at the service, {m} skipped because their state does not allow it.':
-    'Marcados como ausentes do serviço: {n}. Ignorados porque seu estado não permite: {m}.',
-  '{n} cancelled, {m} skipped because their state does not allow it.':
-    'Cancelados: {n}. Ignorados porque seu estado não permite: {m}.',
+  '{n} retried, {m} skipped because they changed or their state does not allow it.':
+    'Repetidos: {n}. Ignorados porque mudaram ou seu estado não permite: {m}.',
+  '{n} marked as not at the service, {m} skipped because they changed or their state does not allow it.':
+    'Marcados como ausentes do serviço: {n}. Ignorados porque mudaram ou seu estado não permite: {m}.',
+  '{n} cancelled, {m} skipped because they changed or their state does not allow it.':
+    'Cancelados: {n}. Ignorados porque mudaram ou seu estado não permite: {m}.',
   'The record is still invalid: {reason}': 'O registro continua inválido: {reason}',
   '{code} is confirmed: there is nothing to retry': '{code} está confirmado: não há o que repetir',
   'To send it again, change its content in the ERP.': 'Para enviá-lo de novo, altere o conteúdo no ERP.',

@@ -38,7 +38,7 @@ export function TablesView({ args: [section], query: { page = '0', table = '', w
       rows=${data.tables.map((each) => tableRow(each, data, dictionary.data?.tables ?? []))} empty=${t('data.noTables')} />
       <p class="hint">${t('data.tablesHint')}</p>`}<//>
     <h2 ref=${heading} tabindex="-1">${t('data.quarantine')}</h2>
-    <${Loaded} of=${quarantine}>${(data) => html`<${Quarantine} found=${data} table=${table} tables=${status.data?.tables ?? []} />`}<//>
+    <${Quarantine} records=${quarantine} table=${table} tables=${status.data?.tables ?? []} />
     <h2>${t('data.dictionary')}</h2>
     <div class="filters"><label><span>${t('data.find')}</span>
       <input type="search" defaultValue=${find} placeholder=${t('data.findWhat')} autocomplete="off"
@@ -103,13 +103,19 @@ function Verified({ table: { verified, drift_ratio } }) {
     ${drift_ratio > 0 ? html`<strong class="meaning wrong">${t('verified.drift', { share: finePercent(drift_ratio) })}</strong>` : null}`;
 }
 
-function Quarantine({ found: { total, rows, ...list }, table, tables }) {
-  if (total === 0) return html`<${Empty}>${t('data.noQuarantine')}<//>`;
-  return html`<p class="hint">${t('data.masked', { n: total })}</p>
-    <div class="filters"><${Choice} label=${t('column.table')} value=${table} values=${tables.map(({ name }) => name)} onChoose=${(value) => setFilter({ table: value })} /></div>
-    <div class="records">${rows.map((record) => html`<${Record} key=${record.id} record=${record} />`)}</div>
-    ${rows.length === 0 ? html`<${Empty}>${t('data.noneOfTable')}<//>` : null}
-    <${Pager} list=${list} />`;
+function Quarantine({ records, table, tables }) {
+  const total = records.last?.total ?? 0;
+  return html`${
+    total === 0
+      ? null
+      : html`<p class="hint">${t('data.masked', { n: total })}</p>
+        <div class="filters"><${Choice} label=${t('column.table')} value=${table} values=${tables.map(({ name }) => name)} onChoose=${(value) => setFilter({ table: value })} /></div>`
+  }
+    <${Loaded} of=${records}>${({
+      rows,
+    }) => html`<div class="records">${rows.map((record) => html`<${Record} key=${record.id} record=${record} />`)}</div>
+      ${rows.length > 0 ? null : html`<${Empty}>${total === 0 ? t('data.noQuarantine') : t('data.noneOfTable')}<//>`}`}<//>
+    <${Pager} of=${records} />`;
 }
 
 const Record = ({

@@ -1,7 +1,7 @@
 // @ts-check
 // The plans of a day for the back office: what the ERP offered and what the service has, in one table.
 import { useState } from 'preact/hooks';
-import { entryHref, href } from '../address.js';
+import { entryHref, href, readAddress } from '../address.js';
 import { html } from '../html.js';
 import { usePage } from '../parts/page.js';
 import { Table } from '../parts/table.js';
@@ -12,7 +12,15 @@ import { clockTime, count, dayAndTime } from '../words.js';
 import { EntryMessage } from './plans.js';
 
 /** @type {Record<string, string>} */
-const TONES = { in: 'ok', partial: 'late', received: 'new', rejected: 'bad', gone: 'bad', unknown: 'late' };
+const TONES = {
+  in: 'ok',
+  partial: 'late',
+  differs: 'late',
+  received: 'new',
+  rejected: 'bad',
+  gone: 'bad',
+  unknown: 'late',
+};
 
 /** All plans of the day. */
 export const total = (/** @type {Record<string, number>} */ steps) =>
@@ -25,17 +33,27 @@ export function lateOfErp(/** @type {any} */ { steps, rows, cut }) {
   return own.reduce((sum, { plan }) => sum + (plan?.stops_late_open ?? 0), 0);
 }
 
-/** The day's plans in one line: how many of the ERP's are at the service, and why the others are not. */
-export function PlansInShort({ plans: { data, isOld }, isToday }) {
+/** The day's plans in one line: how many of the ERP's are at the service, and what is wrong with the others. */
+export function PlansInShort({ plans: { data }, isToday }) {
   const { overview } = usePage();
-  if (data === undefined || isOld) return null;
-  const { foreign = 0, cancelled = 0, partial = 0, rejected = 0, gone = 0, unknown = 0, received = 0 } = data.steps;
-  const there = (data.steps.in ?? 0) + partial;
+  if (data === undefined) return null;
+  const {
+    foreign = 0,
+    cancelled = 0,
+    partial = 0,
+    differs = 0,
+    rejected = 0,
+    gone = 0,
+    unknown = 0,
+    received = 0,
+  } = data.steps;
+  const there = (data.steps.in ?? 0) + partial + differs;
   const person = data.rows.filter(({ entry }) => entry?.needs_person).length;
   const n = total(data.steps) - foreign - cancelled;
   const unread = isToday && overview ? linesOf(overview).find(({ code }) => code === 'push_unreadable') : undefined;
   if (n + person === 0 && unread === undefined) return null;
-  const tone = rejected + gone + person > 0 ? 'bad' : unknown + received + partial > 0 || unread ? 'late' : 'ok';
+  const tone =
+    rejected + gone + person > 0 ? 'bad' : unknown + received + partial + differs > 0 || unread ? 'late' : 'ok';
   const link = (/** @type {string} */ state, /** @type {string} */ words) =>
     html`${' '}<a href=${href('plans', [], { state, kind: 'route_plans', day: data.day })}>${words}</a>`;
   return html`<p class="banner ${tone}">
@@ -48,7 +66,8 @@ export function PlansInShort({ plans: { data, isOld }, isToday }) {
             .map(({ entry }) => html`${' '}<${Rejected} entry=${entry} />`)
     }
     ${partial > 0 ? link('partial', `${t('reason.push_accepted_in_part', { n: partial })}.`) : null}
-    ${gone > 0 ? link('confirmed', t('dayPlans.gone', { n: gone })) : null}
+    ${differs > 0 ? link('differs', `${t('reason.push_differs', { n: differs })}.`) : null}
+    ${gone > 0 ? link('confirmed,partial,differs', t('dayPlans.gone', { n: gone })) : null}
     ${unknown > 0 ? link('unknown', t('dayPlans.unknown', { n: unknown })) : null}
     ${received > 0 ? link('ready,sending', t('dayPlans.received', { n: received })) : null}
     ${person > 0 ? link('', t('dayPlans.person', { n: person })) : null}
@@ -76,7 +95,7 @@ export function DayPlans({ plans, isRead }) {
     <${Loaded} of=${plans}>${(data) => {
       const rows = isAll ? data.rows : data.rows.slice(0, FIRST_ROWS);
       const all = total(data.steps);
-      return html`<${Table} caption=${t('dayPlans.caption')} columns=${columns()} rows=${rows.map((row) => planRow(row, data.day))}
+      return html`<${Table} caption=${t('dayPlans.caption')} columns=${columns()} rows=${rows.map((row) => planRow(row))}
           empty=${isRead ? t('today.noPlan') : t('today.notRead')} />
         ${
           rows.length === all
@@ -88,9 +107,13 @@ export function DayPlans({ plans, isRead }) {
   <//>`;
 }
 
-/** Shows a plan on the map, and goes there. @param {{day: string, plan: number, children?: any}} props */
-export const MapLink = ({ day, plan, children }) =>
-  html`<a href=${href('today', [], { day, plan })} onClick=${() => document.getElementById('route')?.focus()}>${children}</a>`;
+/**
+ * Shows a plan on the map, and goes there. The day stays as it is in the address: another one would be read first, and the
+ * map would be gone until then.
+ * @param {{plan: number, children?: any}} props
+ */
+export const MapLink = ({ plan, children }) =>
+  html`<a href=${href('today', [], { ...readAddress().query, plan })} onClick=${() => document.getElementById('route')?.focus()}>${children}</a>`;
 
 const columns = () => [
   { name: t('column.code'), class: 'code' },
@@ -120,7 +143,7 @@ const rowClass = ({ step, entry }) =>
   TONES[step] === 'bad' || entry?.needs_person ? 'row-bad' : TONES[step] === 'late' ? 'row-late' : '';
 
 /** A plan that is gone from the service has no progress and no map. */
-const planRow = ({ code, step, start, entry, plan: known }, day, plan = step === 'gone' ? null : known) => ({
+const planRow = ({ code, step, start, entry, plan: known }, plan = step === 'gone' ? null : known) => ({
   key: `${code} ${entry?.code_use} ${known?.id}`,
   class: rowClass({ step, entry }),
   cells: [
@@ -145,7 +168,7 @@ const planRow = ({ code, step, start, entry, plan: known }, day, plan = step ===
     plan === null ? null : count(plan.stops_late - plan.stops_late_open),
     entry === null ? null : html`<${EntryMessage} entry=${entry} />`,
     html`<span class="links">
-      ${plan === null ? null : html`<${MapLink} day=${day} plan=${plan.id}>${t('dayPlans.map')}<//>`}
+      ${plan === null ? null : html`<${MapLink} plan=${plan.id}>${t('dayPlans.map')}<//>`}
       ${entry?.run_id ? html`<a href=${href('runs', [entry.run_id])}>${t('view.run')}</a>` : null}</span>`,
   ],
 });

@@ -6,7 +6,7 @@ import { html } from '../html.js';
 import { Strip } from '../parts/sparks.js';
 import { Empty, Time } from '../parts/words.js';
 import { hasWord, rich, t, word } from '../texts.js';
-import { dayAndTime, span, toneOf, weekday, weekdayAndTime } from '../words.js';
+import { dayAndTime, finePercent, span, toneOf, weekday, weekdayAndTime } from '../words.js';
 
 /** Today is the first of `days`. */
 export function Yesterday({ days, tables }) {
@@ -14,19 +14,27 @@ export function Yesterday({ days, tables }) {
   if (yesterday === undefined) return null;
   const open = yesterday.tables.filter(({ status }) => status !== 'final');
   const hasHole = open.some(({ status }) => status === 'hole');
-  return html`<section class="banner ${open.length === 0 ? 'ok' : hasHole ? 'bad' : 'late'}" aria-label=${t('days.yesterday')}>
-    <strong>${conclusion(yesterday)}</strong>
+  const flawed = tables.filter(({ in_quarantine, drift_ratio }) => in_quarantine > 0 || drift_ratio > 0);
+  const isSound = open.length === 0 && flawed.length === 0;
+  return html`<section class="banner ${isSound ? 'ok' : hasHole ? 'bad' : 'late'}" aria-label=${t('days.yesterday')}>
+    <strong>${conclusion(yesterday, flawed)}</strong>
+    ${flawed.length === 0 ? null : html`${open.length === 0 ? null : ` ${t('days.flawed')}`}<ul class="needs">${flawed.map((each) => html`<${Flawed} key=${each.name} of=${each} />`)}</ul>`}
     ${open.length === 0 ? null : html`${' '}${latestFinal(days)}<ul class="needs">${open.map((each) => html`<${OpenTable} key=${each.table_name} of=${each} day=${yesterday} tables=${tables} />`)}</ul>`}
   </section>`;
 }
 
+/** Invalid records may belong to any day, and drift is found in a sample: neither is known to spare yesterday. */
+const Flawed = ({ of: { name, in_quarantine: n, drift_ratio } }) => html`<li><code>${name}</code>:${' '}
+  ${n > 0 ? html`<a href=${href('data', ['quarantine'])}>${t('reason.quarantine', { n })}</a>` : null}${n > 0 && drift_ratio > 0 ? ' · ' : null}${drift_ratio > 0 ? t('verified.drift', { share: finePercent(drift_ratio) }) : null}</li>`;
+
 /**
- * Whether the day may be published.
+ * Whether the day may be published. `flawed`: the tables with records in quarantine, or with drift.
  * @param {{day: string, tables: {status: string, expected_final_at: string | null}[]}} of
+ * @param {unknown[]} [flawed]
  */
-export function conclusion({ day, tables }) {
+export function conclusion({ day, tables }, flawed = []) {
   const open = tables.filter(({ status }) => status !== 'final');
-  if (open.length === 0) return t('days.final', { day: weekday(day) });
+  if (open.length === 0) return t(flawed.length === 0 ? 'days.final' : 'days.finalFlawed', { day: weekday(day) });
   if (open.some(({ status }) => status === 'hole')) return t('days.hole', { day: weekday(day) });
   if (open.some(({ expected_final_at }) => expected_final_at === null)) return t('days.waits', { day: weekday(day) });
   const last = Math.max(...open.map(({ expected_final_at }) => Date.parse(expected_final_at ?? '')));

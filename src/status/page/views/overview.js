@@ -63,7 +63,7 @@ function ReasonLine({ line: { code, tone, n, texts, place, jobs }, attention }) 
 /** Reasons about single items, each of which a person must see to. */
 const FOR_A_PERSON = [
   ...['push_person', 'push_rejected', 'push_unreadable', 'push_accepted_in_part'],
-  ...['push_gone', 'push_stops_without_code'],
+  ...['push_differs', 'push_gone', 'push_stops_without_code'],
 ];
 
 function Cards({ status }) {

@@ -7,7 +7,7 @@ import { useData } from '../parts/page.js';
 import { Empty, EntryPills, Facts, Foreign, Loaded, Pill, Said } from '../parts/words.js';
 import { t, word } from '../texts.js';
 import { dayAndTime, fullTime } from '../words.js';
-import { StopsCompared } from './plan-stops.js';
+import { originWords, PlanCompared, StopsCompared } from './plan-stops.js';
 
 export function PlanStory({ kind, code, use }) {
   const entry = useData('outbox/entry', { kind, code, use });
@@ -28,9 +28,10 @@ const Story = ({ entry }) => html`
   ${entry.message ? html`<p class="lead"><${Said}>${entry.message}<//>${entry.reasons.length === 0 ? '' : ':'}${entry.reasons.length === 1 ? html` <${Foreign}>${entry.reasons[0]}<//>` : null}</p>` : null}
   ${entry.message && entry.reasons.length < 2 ? null : html`<ul class="reasons">${entry.reasons.map((reason) => html`<li><${Foreign}>${reason}<//></li>`)}</ul>`}
   ${entry.state === 'rejected' ? html`<p class="hint">${rejectedText(entry)}</p>` : null}
-  ${entry.accepted_in_part ? html`<p class="hint">${t('plans.partialTodo')}</p>` : null}
+  ${['partial', 'differs'].includes(entry.shown_state) ? html`<p class="hint">${word('stateTodo', entry.shown_state)}</p>` : null}
   <p class="buttons"><${EntryActions} entry=${entry} /></p>
   <${Facts} facts=${factsOf(entry)} />
+  <${PlanCompared} content=${entry.content} remote=${entry.remote} differs=${entry.shown_state === 'differs'} />
   <${StopsCompared} content=${entry.content} remote=${entry.remote} isExpected=${entry.state !== 'rejected'} />
   <h2>${t('plan.history')}</h2>
   ${
@@ -97,10 +98,6 @@ const mayBeThere = ({ state, sent_hash, remote_id }) =>
 
 const time = (/** @type {string | null} */ instant) => instant && fullTime(instant);
 
-/** The server names the row of a file in English. */
-const originWords = (/** @type {string} */ origin) =>
-  origin.replace(/ row (\d+)$/, (_, row) => ` ${t('plan.row', { row })}`);
-
 const factsOf = (entry) => [
   [t('column.kind'), word('kind', entry.kind)],
   [t('plan.use'), entry.code_use === 1 ? null : entry.code_use],
@@ -117,7 +114,6 @@ const factsOf = (entry) => [
   [t('plan.unknownSince'), time(entry.unknown_since)],
   [t('plan.next'), time(entry.next_attempt_at)],
   [t('plan.notified'), notified(entry)],
-  [t('plan.changedAfter'), entry.changed_after_push ? t('plan.cannotChange') : null],
 ];
 
 /** The ERP is notified of every state except the two before an outcome. */

@@ -6,11 +6,11 @@ import { html } from '../html.js';
 import { useData, usePage } from '../parts/page.js';
 import { Pager, Table } from '../parts/table.js';
 import { Choice, EntryPills, Foreign, Loaded, Said, Time } from '../parts/words.js';
-import { rich, t, word } from '../texts.js';
-import { count, dayAndTime } from '../words.js';
+import { hasWord, rich, t, word } from '../texts.js';
+import { count, dayAndTime, toneOf } from '../words.js';
 import { PlanStory } from './plan.js';
 
-const STATES = ['unknown', 'sending', 'ready', 'rejected', 'partial', 'confirmed', 'cancelled'];
+const STATES = ['unknown', 'sending', 'ready', 'rejected', 'partial', 'differs', 'confirmed', 'cancelled'];
 const KINDS = ['route_plans', 'points_of_interest', 'agents', 'itineraries'];
 
 /** `#/plans` with filters, or `#/plans/<kind>/<code>`, with `/<use>` if it is not the first use of the code. */
@@ -34,16 +34,15 @@ function Board({ query: { page = '0', state = '', kind = '', code = '', day = ''
   </div>`;
   return html`<h1 tabindex="-1">${t('view.plans')}</h1>
     ${
-      board.data === undefined
+      board.last === undefined
         ? null
-        : html`<${Attention} attention=${board.data.attention} /><${Unread} unread=${board.data.unread} isWanted=${show === 'unread'} /><${Deadline} deadline=${board.data.deadline} />
-      <${States} counts=${board.data.counts} current=${state} />`
+        : html`<${Attention} attention=${board.last.attention} /><${Unread} unread=${board.last.unread} isWanted=${show === 'unread'} /><${Deadline} deadline=${board.last.deadline} />
+      <${States} counts=${board.last.counts} current=${state} />`
     }
     ${filters}
-    ${state === 'rejected' || state === 'partial' ? html`<p class="hint">${t(`plans.${state}Todo`)}</p>` : null}
-    <${Loaded} of=${board}>${(data) => html`
-      <${Table} caption=${t('plans.caption')} columns=${columns()} rows=${data.rows.map(row)} empty=${t('plans.none')} />
-      <${Pager} list=${data} />`}<//>`;
+    ${hasWord('stateTodo', state) ? html`<p class="hint">${word('stateTodo', state)}</p>` : null}
+    <${Loaded} of=${board}>${(data) => html`<${Table} caption=${t('plans.caption')} columns=${columns()} rows=${data.rows.map(row)} empty=${t('plans.none')} />`}<//>
+    <${Pager} of=${board} />`;
 }
 
 function Attention({ attention }) {
@@ -104,20 +103,22 @@ function States({ counts, current }) {
 /** The actions on many entries that a state allows. @type {Record<string, ManyAction[]>} */
 const ON_MANY = { rejected: ['retry', 'cancel'], ready: ['retry', 'cancel'], unknown: ['retry', 'assert-absent'] };
 
-/** Each action shows what it would do with which entries before it acts. */
+/** Each action shows what it would do with which entries before it acts, and acts on these alone, as it showed them. */
 function ActionsOnMany({ found, search: { state, kind, code, day } }) {
-  const { act, ask } = usePage();
+  const { act, ask, note } = usePage();
   const actions = ON_MANY[state] ?? [];
   if (actions.length === 0 || found === 0) return null;
   const body = { states: [state], kind: kind || undefined, code: code || undefined, day: day || undefined };
   async function open(/** @type {ManyAction} */ action) {
     const preview = await act(`outbox/${action}-many`, body);
+    const entries = preview.preview.map(({ kind, code, use, updated_at }) => ({ kind, code, use, updated_at }));
+    if (entries.length === 0) return note(t('many.nothing'));
     ask({
-      title: t(`many.${action}`, { n: preview.entries }),
+      title: t(`many.${action}`, { n: entries.length }),
       text: html`<p>${t(`manyText.${action}`)}</p><${Preview} ...${preview} />`,
       confirm: t(`manyDo.${action}`),
       back: action === 'cancel' ? t('manyKeep.cancel') : undefined,
-      action: () => act(`outbox/${action}-many`, { ...body, sure: true }),
+      action: () => act(`outbox/${action}-many`, { ...body, entries, sure: true }),
     });
   }
   const button = (/** @type {ManyAction} */ action) =>
@@ -127,16 +128,23 @@ function ActionsOnMany({ found, search: { state, kind, code, day } }) {
 
 const MOST_SHOWN = 10;
 
-/** What an action on many entries would do with the first of them, those it skips first. */
+/** What an action on many entries would do with each of them, those it skips first. `entries` counts all that match. */
 function Preview({ entries, preview }) {
   const skipped = preview.filter(({ problem }) => problem !== null);
-  const shown = [...skipped, ...preview.filter(({ problem }) => problem === null)].slice(0, MOST_SHOWN);
+  const shown = [...skipped, ...preview.filter(({ problem }) => problem === null)];
   return html`${skipped.length > 0 ? html`<p class="wrong">${t('many.skipped', { n: skipped.length })}</p>` : null}
     <ul class="preview" tabindex="0" aria-label=${t('many.preview')}>${shown.map(
-      ({ code, use, state, becomes, problem }) => html`<li key=${`${code} ${use}`}><${Foreign}>${code}<//>:${' '}
+      ({
+        kind,
+        code,
+        use,
+        state,
+        becomes,
+        problem,
+      }) => html`<li key=${`${kind} ${code} ${use}`}><${Foreign}>${code}<//>:${' '}
         ${problem === null ? `${word('entry', state)} → ${word('entry', becomes)}` : html`<${Said}>${problem}<//>`}</li>`,
     )}</ul>
-    ${entries > shown.length ? html`<p class="hint">${t('many.more', { n: entries - shown.length })}</p>` : null}`;
+    ${entries > shown.length ? html`<p class="wrong">${t('many.cut', { n: shown.length, others: entries - shown.length })}</p>` : null}`;
 }
 
 const columns = () => [
@@ -157,8 +165,7 @@ export function EntryMessage({ entry: { message, reasons } }) {
 
 const row = (entry) => ({
   key: entryHref(entry),
-  class:
-    entry.needs_person !== null ? 'row-bad' : entry.state === 'unknown' || entry.accepted_in_part ? 'row-late' : '',
+  class: entry.needs_person !== null ? 'row-bad' : toneOf(entry.shown_state) === 'late' ? 'row-late' : '',
   cells: [
     html`<a href=${entryHref(entry)} dir="auto">${entry.external_code}</a>
       ${entry.code_use === 1 ? null : html`<span class="meaning">${t('plans.use', { use: entry.code_use })}</span>`}

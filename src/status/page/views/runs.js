@@ -29,7 +29,8 @@ function Board({ query: { page = '0', job = '', status = '' } }) {
       <${Choice} label=${t('column.job')} value=${job} values=${day.data?.jobs ?? []} onChoose=${(value) => setFilter({ job: value })} />
       <${Choice} label=${t('column.ended')} value=${status} values=${STATUSES} group="state" onChoose=${(value) => setFilter({ status: value })} />
     </div>
-    <${Loaded} of=${list}>${(found) => html`<${RunTable} runs=${found.rows} /><${Pager} list=${found} />`}<//>`;
+    <${Loaded} of=${list}>${(found) => html`<${RunTable} runs=${found.rows} />`}<//>
+    <${Pager} of=${list} />`;
 }
 
 export const RunTable = ({ runs }) =>

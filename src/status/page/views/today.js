@@ -29,15 +29,15 @@ export const TodayView = ({ query: { day = '', plan = '' } }) =>
 function DayView({ day, plan }) {
   const data = useData('today', { day }, REFRESH);
   const plans = useData('day', { day }, REFRESH);
-  return html`<${Head} day=${day} data=${data.data} />
+  return html`<${Head} day=${day} today=${data.last?.today} />
     <${Loaded} of=${data}>${(found) => html`<${Day} day=${found} plans=${plans} chosen=${plan} />`}<//>`;
 }
 
 /** The day in the address, or the server's today. The step buttons count from the day that was asked for, not the shown one. */
-function Head({ day, data }) {
-  const asked = day || data?.today || '';
-  const isToday = day === '' || day === data?.today;
-  const choose = (/** @type {string} */ value) => setFilter({ day: value === data?.today ? '' : value, plan: '' });
+function Head({ day, today = '' }) {
+  const asked = day || today;
+  const isToday = day === '' || day === today;
+  const choose = (/** @type {string} */ value) => setFilter({ day: value === today ? '' : value, plan: '' });
   const step = (/** @type {number} */ days) => () => {
     if (asked === '') return;
     choose(new Date(Date.parse(`${asked}T12:00:00Z`) + days * 86400000).toISOString().slice(0, 10));
@@ -50,7 +50,7 @@ function Head({ day, data }) {
         <input type="date" value=${asked} min="1970-01-01" max="2199-12-31"
           onChange=${(/** @type {any} */ event) => event.target.value !== '' && choose(event.target.value)} /></label>
       <button type="button" class="quiet" aria-label=${t('today.after')} onClick=${step(1)}>→</button>
-      ${isToday ? null : html`<button type="button" class="quiet" onClick=${() => choose(data?.today ?? '')}>${t('view.today')}</button>`}
+      ${isToday ? null : html`<button type="button" class="quiet" onClick=${() => choose(today)}>${t('view.today')}</button>`}
     </div>
   </div>`;
 }
@@ -68,7 +68,7 @@ function Day({ day, plans, chosen }) {
   const { picture, stops } = day;
   const { done, returned, open } = picture.counts;
   const { overview } = usePage();
-  const steps = plans.isOld ? undefined : plans.data?.steps;
+  const steps = plans.data?.steps;
   const ofErp = steps === undefined || picture.lateOpen === 0 ? undefined : lateOfErp(plans.data);
   const read = overview?.tables.find(({ name }) => name === 'route_plan')?.read_at;
   const isRead = isReadDay(day);
@@ -216,7 +216,7 @@ function LatePanel({ day, isRead }) {
     key: String(stop.id),
     cells: [
       html`<${Foreign}>${stop.name ?? t('today.stopId', { id: String(stop.id) })}<//>
-        <${PlanOfStop} day=${day.day} plan=${plans.get(stop.route_plan_id)} />`,
+        <${PlanOfStop} plan=${plans.get(stop.route_plan_id)} />`,
       html`<strong>${span(stop.late_seconds)}</strong>`,
       clockTime(stop.time_scheduled),
       stop.executed_at === null ? t('stopStatus.open') : word('stopStatus', stop.status),
@@ -239,10 +239,10 @@ function LatePanel({ day, isRead }) {
 }
 
 /** Whom to call about a stop: its plan, vehicle and driver. */
-const PlanOfStop = ({ day, plan }) =>
+const PlanOfStop = ({ plan }) =>
   plan === undefined
     ? null
-    : html`<span class="meaning"><${MapLink} day=${day} plan=${plan.id}><${Foreign}>${plan.external_code ?? t('today.planId', { id: String(plan.id) })}<//><//>
+    : html`<span class="meaning"><${MapLink} plan=${plan.id}><${Foreign}>${plan.external_code ?? t('today.planId', { id: String(plan.id) })}<//><//>
         ${[plan.vehicle_plate, plan.user_name].filter(Boolean).map((text) => html` · <${Foreign}>${text}<//>`)}</span>`;
 
 /** Executed stops without the evidence that the configuration requires, by driver. */
