@@ -33,8 +33,8 @@ export class ConfigError extends Fatal {
     const sorted = faults.toSorted((a, b) => a.line - b.line || a.column - b.column);
     super(listFaults(sorted), {
       code: 'config_invalid',
-      // A fault of the file itself, such as that it does not exist, has its own hint.
-      ...(faults.some(({ path, hint }) => path !== '' || hint === undefined) && {
+      // A second hint beside one that says what to do may contradict it, such as where a restart would do.
+      ...(faults.some(({ hint }) => hint === undefined) && {
         hint: 'Correct the file, then check it with `roadbook config check`.',
       }),
       cause,

@@ -5,14 +5,12 @@ import { formatDuration } from '../core/time/durations.ts';
 import { type ErpFeed, erpSection } from './sections/erp.ts';
 import { type JobDeclaration, jobsSection } from './sections/jobs.ts';
 import { type PersonalColumn, type PrivacySettings, privacySection } from './sections/privacy.ts';
-import { proofSection } from './sections/proof.ts';
-import { scaleSection } from './sections/scale.ts';
-import { section } from './sections/section.ts';
+import { section, setting } from './sections/section.ts';
 import { serviceSection } from './sections/service.ts';
 import { alertsSection, statusSection } from './sections/status.ts';
-import { stopsSection } from './sections/stops.ts';
+import { proofSection, stopsSection } from './sections/stops.ts';
 import { timeZone } from './sections/time-zone.ts';
-import { type WarehouseSettings, warehouseSection } from './sections/warehouse.ts';
+import { scaleSection, type WarehouseSettings, warehouseSection } from './sections/warehouse.ts';
 
 /** Declarations of other layers. The configuration does not import these layers. */
 export interface ConfigDeclarations {
@@ -58,9 +56,7 @@ export interface Config {
 
 export function configSchema(dependencies: ConfigDeclarations): z.ZodType<Config> {
   const settings = z.strictObject({
-    timezone: timeZone
-      .default('America/Sao_Paulo')
-      .describe('Time zone of schedules and of local days (default America/Sao_Paulo).'),
+    timezone: setting(timeZone, 'America/Sao_Paulo', 'Time zone of schedules and of local days'),
     service: serviceSection,
     warehouse: warehouseSection(dependencies.engines),
     erp: erpSection,

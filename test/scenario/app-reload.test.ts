@@ -135,7 +135,7 @@ it('alerts of a job whose last run failed, with the error message of the run', a
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const hook = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  await edit({ rest: `alerts: { webhook: "${hook}" }\n` });
+  await edit({ rest: `alerts: { webhook: "${hook}" }\njobs: { push-route-plans: { enabled: false } }\n` });
   const engine = await app.warehouse();
   const alerts = daemonAlerts(app, engine);
   await alerts.runOnce();

@@ -47,6 +47,21 @@ test('all issues of a file are reported at once, in the order of the file', () =
   );
 });
 
+test('a section without its first line is one issue: the lines below are misread because of it', () => {
+  const lines = [
+    'alerts: { webhook: "" }',
+    '',
+    ...['vehicles', 'drivers', 'events'].map((name) => `  pull-${name}: {}`),
+  ];
+  expect(rejection(lines.join('\n')).faults).toHaveLength(1);
+});
+
+test('an issue whose hint says what to do gets no second hint', () => {
+  const { hint, message } = rejection('status: { prot: 1 }');
+  expect(message).toContain('Try: did you mean `port`?');
+  expect(hint).toBeUndefined();
+});
+
 test('a file with thousands of issues is rejected quickly, and the list is cut', () => {
   const text = Array.from({ length: 6_000 }, (_, n) => `key${n}: 1`).join('\n');
   const startedAt = workedMs();

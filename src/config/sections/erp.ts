@@ -1,8 +1,7 @@
 // `erp`: one feed for each kind of item to push. This file declares the settings; the sources check their meaning.
 import { z } from 'zod';
 import { durationOption } from '../../core/time/duration-option.ts';
-import { section } from './section.ts';
-import { webAddress } from './web-address.ts';
+import { section, webAddress } from './section.ts';
 
 const flag = (meaning: string) => z.boolean().optional().describe(meaning);
 

@@ -2,7 +2,7 @@
 // declares.
 import { validateDetailed } from 'node-cron';
 import { z } from 'zod';
-import { checkedText, section } from './section.ts';
+import { checkedText, section, setting } from './section.ts';
 import { timeZone } from './time-zone.ts';
 
 export interface JobDeclaration {
@@ -20,10 +20,8 @@ export function jobsSection(jobs: Readonly<Record<string, JobDeclaration>>) {
 function jobSection(name: string, { schedule, options }: JobDeclaration) {
   const entry = options
     .safeExtend({
-      enabled: z.boolean().default(true).describe('Whether the scheduler runs the job (default true).'),
-      schedule: cronSchedule
-        .default(schedule)
-        .describe(`When the job runs: five cron fields, or six with seconds first (default ${schedule}).`),
+      enabled: setting(z.boolean(), true, 'Whether the scheduler runs the job'),
+      schedule: setting(cronSchedule, schedule, 'When the job runs: five cron fields, or six with seconds first'),
       timezone: timeZone.optional().describe('Time zone of the schedule (default the `timezone` at the top).'),
     })
     .strict();

@@ -2,7 +2,7 @@
 // columns and the policies that each allows.
 import { z } from 'zod';
 import type { Policy } from '../../core/privacy-policy.ts';
-import { section } from './section.ts';
+import { section, setting } from './section.ts';
 
 export interface PersonalColumn {
   /** The policies that the column allows. */
@@ -22,16 +22,10 @@ export function privacySection(columns: Readonly<Record<string, PersonalColumn>>
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, { allowed, default: usual }]) => [
         name,
-        z
-          .enum(allowed as [Policy, ...Policy[]])
-          .default(usual)
-          .describe(`Policy for ${name} (default ${usual}).`),
+        setting(z.enum(allowed as [Policy, ...Policy[]]), usual, `Policy for ${name}`),
       ]),
   );
-  const secret = z
-    .string()
-    .default('')
-    .describe('Secret that keys the digests; if empty, the first start generates one (default empty).');
+  const secret = setting(z.string(), '', 'Secret that keys the digests; if empty, the first start generates one');
   return section(z.strictObject({ secret, ...shape }))
     .transform((value): PrivacySettings => {
       const { secret, ...policies } = value as { secret: string } & Record<string, Policy>;

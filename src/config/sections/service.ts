@@ -1,8 +1,7 @@
 // `service`: how to reach the fleet service, and the limits of its use.
 import { z } from 'zod';
 import { durationOption } from '../../core/time/duration-option.ts';
-import { checkedText, section } from './section.ts';
-import { webAddressFault } from './web-address.ts';
+import { checkedText, section, setting, webAddressFault } from './section.ts';
 
 function baseUrlFault(text: string): string | undefined {
   if (text === 'sandbox') return undefined;
@@ -17,32 +16,24 @@ const settings = z.strictObject({
     .default('sandbox')
     .describe('Address of the service, or `sandbox` for the built-in simulated one (default sandbox).')
     .meta({ examples: ['sandbox', 'https://fleet.example.com'] }),
-  username: z.string().min(1).default('demo').describe('User name of the account (default demo).'),
+  username: setting(z.string().min(1), 'demo', 'User name of the account'),
   parent_username: z
     .string()
     .default('00000000000000')
     .describe('User name of the parent account, in quotes (default 14 zeros).'),
-  password: z
-    .string()
-    .min(1)
-    .default('demo')
-    .describe('Password of the account; preferably a reference to the environment (default demo).'),
-  realm: z.string().default('demo').describe('Realm of the account (default demo).'),
+  password: setting(z.string().min(1), 'demo', 'Password of the account; preferably a reference to the environment'),
+  realm: setting(z.string(), 'demo', 'Realm of the account'),
   renewal: z
     .enum(['auto', 'refresh-bearer', 'access-bearer', 'body', 'login'])
     .default('auto')
     .describe('How a session is renewed (default auto: finds out what the service accepts).'),
-  collections: z
-    .enum(['json', 'comma', 'repeat'])
-    .default('json')
-    .describe('How Collection parameters are sent (default json).'),
+  collections: setting(z.enum(['json', 'comma', 'repeat']), 'json', 'How Collection parameters are sent'),
   timeout: durationOption('60s', 'Timeout of one request (default 60s).', { min: '1s', max: '1h' }),
-  concurrency: z
-    .int()
-    .min(1)
-    .max(SERVICE_LIMITS.concurrency)
-    .default(4)
-    .describe('Maximum number of simultaneous requests in one process, all jobs together (default 4).'),
+  concurrency: setting(
+    z.int().min(1).max(SERVICE_LIMITS.concurrency),
+    4,
+    'Maximum number of simultaneous requests in one process, all jobs together',
+  ),
   requests_per_minute: z
     .int()
     .min(1)
@@ -51,7 +42,7 @@ const settings = z.strictObject({
     .describe(
       'Maximum number of requests per minute, all jobs together; on PostgreSQL, all processes of the account together (default 600). The built-in sandbox is not limited.',
     ),
-  max_body_mb: z.int().min(1).max(1_024).default(64).describe('Maximum size of an answer in MiB (default 64).'),
+  max_body_mb: setting(z.int().min(1).max(1_024), 64, 'Maximum size of an answer in MiB'),
 });
 
 export const serviceSection = section(settings)

@@ -1,20 +1,18 @@
 // `status` and `alerts`: the status page and the webhook for alerts. A page that other machines can reach needs a token.
 import { isIPv4 } from 'node:net';
 import { z } from 'zod';
-import { checkedText, section } from './section.ts';
-import { webAddressFault } from './web-address.ts';
+import { checkedText, section, setting, webAddressFault } from './section.ts';
 
 export const statusSection = section(
   z
     .strictObject({
-      host: z.string().min(1).default('127.0.0.1').describe('Address to listen on (default 127.0.0.1).'),
-      port: z.int().min(0).max(65_535).default(4_780).describe('Port; 0 selects a free one (default 4780).'),
-      token: z
-        .string()
-        .default('')
-        .describe(
-          'Bearer token for reading and for actions, best of 16 characters or more. Without a token, every action is rejected (default empty).',
-        ),
+      host: setting(z.string().min(1), '127.0.0.1', 'Address to listen on'),
+      port: setting(z.int().min(0).max(65_535), 4_780, 'Port; 0 selects a free one'),
+      token: setting(
+        z.string(),
+        '',
+        'Bearer token for reading and for actions, best of 16 characters or more. Without a token, every action is rejected',
+      ),
     })
     .superRefine(({ host, token }, context) => {
       if (isLoopback(host) || token !== '') return;
@@ -44,8 +42,6 @@ const webhook = checkedText(
 
 export const alertsSection = section(
   z.strictObject({
-    webhook: webhook
-      .default('')
-      .describe('Address to which each alert is sent; if empty, none are sent (default empty).'),
+    webhook: setting(webhook, '', 'Address to which each alert is sent; if empty, none are sent'),
   }),
 ).describe('Where alerts are sent.');

@@ -1,5 +1,6 @@
-// `warehouse`: the engine, and the settings that the engine declares.
+// `warehouse`: the engine, and the settings that the engine declares. `scale`: how daemons on one warehouse share the slices.
 import { z } from 'zod';
+import { section, setting } from './section.ts';
 
 const DEFAULT_ENGINE = 'sqlite';
 
@@ -17,10 +18,8 @@ export function warehouseSection(engines: Readonly<Record<string, z.ZodObject>>)
     .map((name) => engineSettings(name, engines[name] ?? z.object({})));
   if (first === undefined) throw new TypeError('The configuration needs at least one warehouse engine.');
   const settings = z.discriminatedUnion('engine', [first, ...others]);
-  return settings
-    .nullable()
-    .prefault({})
-    .transform((value) => (value ?? settings.parse({})) as WarehouseSettings)
+  return section(settings)
+    .transform((value) => value as WarehouseSettings)
     .describe('The SQL database that BI reads.');
 }
 
@@ -29,7 +28,18 @@ function engineSettings(name: string, settings: z.ZodObject) {
   return settings
     .safeExtend({
       engine: name === DEFAULT_ENGINE ? literal.optional().transform(() => name) : literal,
-      images: z.string().min(1).default('data/images').describe('Folder for picture files (default data/images).'),
+      images: setting(z.string().min(1), 'data/images', 'Folder for picture files'),
     })
     .strict();
 }
+
+export const scaleSection = section(
+  z.strictObject({
+    dispatcher: setting(
+      z.enum(['local', 'pg-boss']),
+      'local',
+      'Which processes work on the slices of a pull: `local`, only the one that planned it; `pg-boss`, all daemons on one PostgreSQL warehouse',
+    ),
+    workers: setting(z.int().min(1).max(64), 4, 'Slices that one daemon processes at the same time with pg-boss'),
+  }),
+).describe('How daemons share the work; a change needs a restart.');

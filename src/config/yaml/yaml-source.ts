@@ -2,7 +2,7 @@
 // character, so that they may appear unquoted in `{ … }` and every offset stays correct.
 import { type Document, isCollection, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import type { OffsetIssue } from '../faults.ts';
-import { notClosed, yamlWords } from './yaml-words.ts';
+import { INDENT, notClosed, yamlWords } from './yaml-words.ts';
 
 export interface YamlSource {
   document: Document.Parsed;
@@ -11,25 +11,18 @@ export interface YamlSource {
   issues: OffsetIssue[];
 }
 
-/** Unicode noncharacters: no real text contains them, and they have no meaning in YAML. */
-const MASKS: ReadonlyMap<string, string> = new Map([
-  ['{', '\uFDD0'],
-  ['}', '\uFDD1'],
-  ['[', '\uFDD2'],
-  [']', '\uFDD3'],
-  [',', '\uFDD4'],
-  [':', '\uFDD5'],
-  ['#', '\uFDD6'],
-]);
-const UNMASKS = new Map([...MASKS].map(([character, mask]) => [mask, character]));
+/** Each is masked by a Unicode noncharacter: no real text contains those, and they have no meaning in YAML. */
+const MASKED = '{}[],:#';
+const FIRST_MASK = 0xfdd0;
 
 const maskReferences = (text: string): string =>
   text.replace(/\$\{[^{}"'\n]*\}/g, (reference) =>
-    reference.replace(/[{}[\],:#]/g, (character) => MASKS.get(character) ?? character),
+    reference.replace(/[{}[\],:#]/g, (character) => String.fromCharCode(FIRST_MASK + MASKED.indexOf(character))),
   );
 
 /** Restores a text of the document to its form in the file. */
-export const unmask = (text: string): string => text.replace(/[\uFDD0-\uFDD6]/g, (mask) => UNMASKS.get(mask) ?? mask);
+export const unmask = (text: string): string =>
+  text.replace(/[\uFDD0-\uFDD6]/g, (mask) => MASKED.charAt(mask.charCodeAt(0) - FIRST_MASK));
 
 export function readYaml(text: string): YamlSource {
   const lines = new LineCounter();
@@ -51,7 +44,10 @@ export function readYaml(text: string): YamlSource {
     const { line } = lines.linePos(pos[0]);
     if (seen.has(line)) continue;
     seen.add(line);
-    issues.push({ offset: pos[0], path: [], ...yamlWords(code) });
+    const words = yamlWords(code);
+    issues.push({ offset: pos[0], path: [], ...words });
+    // The lines below are misread because of it.
+    if (words === INDENT) break;
   }
   return { document, lines, issues };
 }

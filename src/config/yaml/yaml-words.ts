@@ -7,7 +7,7 @@ interface Words {
   hint: string;
 }
 
-const INDENT: Words = {
+export const INDENT: Words = {
   message: 'the indentation is wrong, or a bracket is not closed',
   hint: 'close the bracket; indent with spaces, the same number for every key of one section',
 };
