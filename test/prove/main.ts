@@ -1,6 +1,7 @@
-// npm run prove: the long proofs, each in a process of its own, three at a time because most of them wait a lot. Those
-// that are judged by times come after them: the two of the daemons beside each other, the others alone. Each prints its
-// figures and gives its section of docs/explanation/reliability.md where it held; one that fails keeps its older section.
+// npm run prove: the long proofs, each in a process of its own, three at a time because most of them wait a lot. The soak
+// takes an hour by the clock and is beside all others. Those that are judged by times come last: the two of the daemons beside
+// each other, then the rate, and the scale alone after the soak. Each prints its figures and gives its section of
+// docs/explanation/reliability.md where it held; one that fails keeps its older section.
 //   npm run prove -- --list                      names them
 //   npm run prove -- --quick                     a bounded sample of each, in minutes; nothing is written
 //   npm run prove -- --only fuzz scale           runs these
@@ -37,8 +38,12 @@ const PROOFS: Readonly<Record<string, readonly string[]>> = {
   scale: ['scale.ts'],
 };
 
+/** Beside all others but the last row: it mostly waits, and it is not judged by times. */
+const BESIDE = 'soak';
 /** After all others, one row after the other; those of a row beside each other. */
-const APART: readonly (readonly string[])[] = [['daemons-sqlite', 'daemons-postgres'], ['rate'], ['scale']];
+const APART: readonly (readonly string[])[] = [['daemons-sqlite', 'daemons-postgres'], ['rate']];
+/** When nothing else runs. */
+const ALONE = 'scale';
 const AT_ONCE = 3;
 /** Their one argument. */
 const LAST_MINUTES: readonly string[] = ['rate', 'soak'];
@@ -87,14 +92,14 @@ async function proveTogether(some: readonly string[], concurrency: number): Prom
 
 const began = Date.now();
 const commit = measuredCommit();
+const only = (some: readonly string[]): string[] => some.filter((name) => names.includes(name));
+const beside = proveTogether(only([BESIDE]), 1);
 const ended = await proveTogether(
-  names.filter((name) => !APART.flat().includes(name)),
-  AT_ONCE,
+  names.filter((name) => ![BESIDE, ...APART.flat(), ALONE].includes(name)),
+  names.includes(BESIDE) ? AT_ONCE - 1 : AT_ONCE,
 );
-for (const row of APART) {
-  const some = row.filter((name) => names.includes(name));
-  ended.push(...(await proveTogether(some, row.length)));
-}
+for (const row of APART) ended.push(...(await proveTogether(only(row), row.length)));
+ended.push(...(await beside), ...(await proveTogether(only([ALONE]), 1)));
 
 const failed = ended.filter(({ hasHeld }) => !hasHeld).map(({ name }) => name);
 if (failed.length > 0) process.exitCode = 1;
@@ -105,7 +110,7 @@ if (chosen.length === 0) {
       ? 'None failed. All sections'
       : `Failed, and still with an older section: ${failed.join(', ')}. The other sections`;
   sayWhenRun(`${which} are from one run of \`npm run prove\` on commit ${commit}, on ${new Date(began).toISOString().slice(0, 10)}: ${Math.round((Date.now() - began) / 60_000)} minutes on a
-machine with ${cpus().length} cores, ${AT_ONCE} proofs at a time, then ${APART.map((row) => row.join(' beside ')).join(', then ')}. Minutes of each: ${times.join(', ')}.`);
+machine with ${cpus().length} cores, ${AT_ONCE} proofs at a time, ${BESIDE} among them, then ${APART.map((row) => row.join(' beside ')).join(', then ')}, and ${ALONE} alone. Minutes of each: ${times.join(', ')}.`);
 } else if (failed.length === 0) {
   sayWhenRun(`Since the last whole run, by itself: ${[...names, ...own].join(' ')}, on commit ${commit}.`, {
     isAdded: true,
