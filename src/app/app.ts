@@ -111,15 +111,12 @@ export const tableJobs = (jobs: readonly NamedJob[], config: Pick<Config, 'jobs'
 export async function openApp(options: AppOptions) {
   const { configFile, logLevel, version, clock = systemClock, tolerant, keepsLog = false, env = {} } = options;
   const jobs = await loadJobs();
-  const load = () =>
-    loadConfig(
-      configFile,
-      configDeclarations(jobs),
-      { ...readDotenv(process.cwd()), ...process.env, ...env },
-      { tolerant },
-    );
+  const load = async () => {
+    const variables = { ...readDotenv(process.cwd()), ...process.env, ...env };
+    const read = await loadConfig(configFile, configDeclarations(jobs), variables, { tolerant });
+    return { ...read, loadedAt: isoInstant(clock.now()) };
+  };
   let loaded = await load();
-  let loadedAt = isoInstant(clock.now());
   const redactor = createRedactor();
   for (const secret of loaded.secrets) redactor.add(secret);
   const logTail = createLogTail();
@@ -196,9 +193,6 @@ export async function openApp(options: AppOptions) {
     get loaded() {
       return loaded;
     },
-    get loadedAt() {
-      return loadedAt;
-    },
     jobs,
     clock,
     log,
@@ -244,7 +238,6 @@ export async function openApp(options: AppOptions) {
         await connections.replace(next.config);
       }
       loaded = next;
-      loadedAt = isoInstant(clock.now());
       return changed;
     },
     async close(): Promise<void> {

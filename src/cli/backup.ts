@@ -5,7 +5,6 @@ import { basename, dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { makeFolder, publishFile } from '../core/atomic-file.ts';
 import { defineCommand, print, usageError, withApp } from './command.ts';
-import { EXIT } from './output/exit-codes.ts';
 
 export const define = (command: Command): Command =>
   defineCommand<{ out: string; force: boolean }>(command, {
@@ -30,7 +29,6 @@ export const define = (command: Command): Command =>
       }
       const { size } = await stat(out);
       print(json ? JSON.stringify({ file: out, bytes: size }, null, 2) : `${out}: ${megabytes(size)} MB`);
-      return EXIT.ok;
     }),
   });
 

@@ -6,7 +6,7 @@ import { asRoadbookError, Fatal } from '../core/errors.ts';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../core/log.ts';
 import { createRedactor } from '../core/text/redaction.ts';
 import { terminalText } from '../core/text/terminal-text.ts';
-import { exitCodeOf } from './output/exit-codes.ts';
+import { EXIT, exitCodeOf } from './output/exit-codes.ts';
 import { VERSION } from './version.ts';
 
 export interface CommonOptions {
@@ -16,8 +16,8 @@ export interface CommonOptions {
   logFormat?: LogFormat;
 }
 
-/** The action of a command; returns the exit code. */
-export type Action<Options> = (args: string[], options: CommonOptions & Options) => Promise<number>;
+/** The action of a command; returns the exit code, default 0. */
+export type Action<Options> = (args: string[], options: CommonOptions & Options) => Promise<number | undefined>;
 
 export interface CommandFrame<Options> {
   /** Adds the command's own options. */
@@ -57,7 +57,7 @@ export function defineCommand<Options>(command: Command, frame: CommandFrame<Opt
       .map(String);
     const options = all.at(-2) as CommonOptions & Options;
     try {
-      process.exitCode = await frame.action(args, options);
+      process.exitCode = (await frame.action(args, options)) ?? EXIT.ok;
     } catch (thrown) {
       process.exitCode = reportFailure(thrown, options);
     }
@@ -67,7 +67,7 @@ export function defineCommand<Options>(command: Command, frame: CommandFrame<Opt
 /** For a command that needs the application: opens it and always closes it. */
 export const withApp =
   <Options>(
-    work: (app: App, args: string[], options: CommonOptions & Options) => Promise<number>,
+    work: (app: App, args: string[], options: CommonOptions & Options) => Promise<number | undefined>,
     { tolerant = false, keepsLog = false } = {},
   ): Action<Options> =>
   async (args, options) => {

@@ -24,7 +24,6 @@ export function define(config: Command): void {
       if (json) {
         print(JSON.stringify({ file, valid: true, jobs, budget, config: publicConfig(config) }, null, 2));
       } else print(`${file} is valid.\n\n${show(jobs)}\n\n${showBudget(budget)}`);
-      return 0;
     }),
   });
   addCommand(config, {
@@ -32,7 +31,6 @@ export function define(config: Command): void {
     summary: 'prints the JSON Schema of the file, for editors',
     action: async () => {
       print(await schemaText());
-      return 0;
     },
   });
 }

@@ -6,27 +6,17 @@ import { healthFacts } from '../status/health/status-document.ts';
 import { readConfigState } from '../warehouse/control/config-state.ts';
 import type { Engine } from '../warehouse/engine.ts';
 
-type AlertingApp = Pick<App, 'clock' | 'log' | 'redactor' | 'jobs' | 'loaded'>;
+type AlertingApp = Pick<App, 'clock' | 'log' | 'redactor' | 'jobs'> & { loaded: Pick<App['loaded'], 'config'> };
 
 export const daemonAlerts = (app: AlertingApp, engine: Engine): Alerts =>
   createAlerts({
+    ...app,
     engine,
-    clock: app.clock,
-    log: app.log,
-    redactor: app.redactor,
     webhook: () => app.loaded.config.alerts.webhook,
     async look() {
-      const { clock, jobs, loaded } = app;
-      const state = await readConfigState(engine);
-      const configError = state?.rejected[0]?.error ?? null;
-      const { reasons } = await healthFacts({
-        config: loaded.config,
-        configState: state,
-        configError,
-        jobs,
-        engine,
-        clock,
-      });
+      const configState = await readConfigState(engine);
+      const configError = configState?.rejected[0]?.error ?? null;
+      const { reasons } = await healthFacts({ ...app, config: app.loaded.config, configState, configError, engine });
       return alertConditions(reasons);
     },
   });

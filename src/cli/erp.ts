@@ -75,7 +75,6 @@ export function define(erp: Command): void {
       else if (wanted.format === 'xlsx' && process.stdout.isTTY)
         throw usageError('A workbook cannot be shown in a terminal', 'Add --out FILE.xlsx.');
       else process.stdout.write(content);
-      return EXIT.ok;
     }),
   });
 }

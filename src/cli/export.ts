@@ -6,7 +6,6 @@ import { type ExportedTable, exportTables } from '../warehouse/export/export.ts'
 import { type Exportable, exportables } from '../warehouse/export/exportable.ts';
 import { parquet } from '../warehouse/export/parquet-format.ts';
 import { defineCommand, print, say, usageError, withApp } from './command.ts';
-import { EXIT } from './output/exit-codes.ts';
 import { createProgressBar } from './output/progress-bar.ts';
 import { fieldTable } from './output/text-table.ts';
 
@@ -44,7 +43,6 @@ export const define = (command: Command): Command =>
       bar.end();
       print(json ? JSON.stringify({ folder: out, format, tables: written }, null, 2) : describe(written));
       if (!json) say(`Written to ${out}.`);
-      return EXIT.ok;
     }),
   });
 

@@ -25,7 +25,11 @@ export function followEdits(app: App, engine: Engine, onChange: (changed: string
       const at = isoInstant(clock.now());
       const digest = digestOf(await readFile(file).catch(() => ''));
       const edit = error && { at, error: app.redactor.redact(error.message), digest };
-      await storeConfigState(engine, { loadedAt: app.loadedAt, rejected: edit, jobs: enabledJobs(app) }, clock.now());
+      await storeConfigState(
+        engine,
+        { loadedAt: app.loaded.loadedAt, rejected: edit, jobs: enabledJobs(app) },
+        clock.now(),
+      );
     },
   });
   const watch = watchConfig({ file, beside: [join(process.cwd(), '.env')], clock, changed: () => reload('edit') });

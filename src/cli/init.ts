@@ -25,6 +25,7 @@ import {
   STOP_CODE,
 } from './init/columns.ts';
 import {
+  type Answers,
   addQuestionOptions,
   askPart,
   askYes,
@@ -37,7 +38,7 @@ import {
   unwrittenOf,
   variablesOf,
 } from './init/questions.ts';
-import { type Answers, configText, tablesText } from './output/config-text.ts';
+import { configText, tablesText } from './output/config-text.ts';
 import { exitCodeOf } from './output/exit-codes.ts';
 import { VERSION } from './version.ts';
 

@@ -20,7 +20,6 @@ export function define(jobs: Command): void {
       const isPaused = (name: string) => controls.get(name)?.paused ?? false;
       const lines = await Promise.all(app.jobs.map(({ name }) => describeJob(app, name, isPaused(name), next)));
       print(json ? JSON.stringify(lines, null, 2) : show(lines, next));
-      return 0;
     }),
   });
   jobs.enablePositionalOptions();
@@ -108,6 +107,5 @@ const addAction = (jobs: Command, { name: action, summary, apply, result }: JobA
       const { paused = false, pausedAt = null, runRequestedAt = null } = (await readControls(engine)).get(name) ?? {};
       const state = { name, paused, paused_at: pausedAt, run_requested_at: runRequestedAt };
       print(json ? JSON.stringify(state, null, 2) : `${name}: ${result}`);
-      return 0;
     }),
   });

@@ -2,7 +2,7 @@
 import type { App } from '../app/app.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import { refusalOf } from '../status/health/config-error.ts';
-import type { JobActions, RunningConfig, StatusServerDependencies } from '../status/server/dependencies.ts';
+import type { JobActions, StatusServerDependencies } from '../status/server/dependencies.ts';
 import { readConfigState } from '../warehouse/control/config-state.ts';
 import { pauseJob, requestRun, resumeJob } from '../warehouse/control/job-controls.ts';
 import type { Engine } from '../warehouse/engine.ts';
@@ -20,16 +20,10 @@ export const pageDependencies = async (app: App, engine: Engine): Promise<Status
   logTail: app.logTail,
   totals: app.totals,
   jobActions: jobActions(app, engine),
-  running: () => runningConfig(app),
+  running: () => app.loaded,
   refusedEdit: async () => refusalOf(app.loaded.file, await readConfigState(engine)),
   session: async () => (await app.service()).fleet.session(),
   queueFacts: app.dispatcher.facts,
-});
-
-export const runningConfig = ({ loaded: { file, config }, loadedAt }: App): RunningConfig => ({
-  file,
-  config,
-  loadedAt,
 });
 
 /** Actions are stored in the warehouse, so that they survive this process and any daemon can carry them out. */

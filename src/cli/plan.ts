@@ -12,7 +12,7 @@ import { retentionByTable } from '../warehouse/maintenance/retention.ts';
 import { defineCommand, print, withApp } from './command.ts';
 import { enabledJobs, namedJob, retentionOf } from './named-job.ts';
 import { amount, wholeNumber, wholeNumbers } from './number-options.ts';
-import { textTable } from './output/text-table.ts';
+import { recordTable } from './output/text-table.ts';
 
 type PlanOptions = Omit<FleetDay, 'vehicles'> & {
   vehicles: number[];
@@ -49,7 +49,6 @@ export const define = (command: Command): Command =>
       if (json) print(JSON.stringify({ assumed: assumptionsOf(app, figures), plans }, null, 2));
       else if (only !== undefined && plans.length === 1) print(`${showOne(only)}\n\n${assumptionsText(app, figures)}`);
       else print(`${showSeveral(plans)}\n\n${assumptionsText(app, figures)}`);
-      return 0;
     }),
   });
 
@@ -122,23 +121,21 @@ const thousands = (number: number): string => number.toLocaleString('en');
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
 function showOne(plan: FleetPlan): string {
-  const jobs = textTable(
-    ['job', 'schedule', 'calls per run', 'calls per day'],
-    plan.jobs.map(({ name, every, calls_per_run, calls_per_day }) => [
-      name,
-      every,
-      thousands(calls_per_run),
-      thousands(calls_per_day),
-    ]),
+  const jobs = recordTable(
+    plan.jobs.map(({ name, every, calls_per_run, calls_per_day }) => ({
+      job: name,
+      schedule: every,
+      'calls per run': thousands(calls_per_run),
+      'calls per day': thousands(calls_per_day),
+    })),
   );
-  const tables = textTable(
-    ['table', 'rows per day', 'bytes per row', 'GB per year'],
-    plan.tables.map(({ table, rows_a_day, bytes_a_row, gb }) => [
+  const tables = recordTable(
+    plan.tables.map(({ table, rows_a_day, bytes_a_row, gb }) => ({
       table,
-      thousands(rows_a_day),
-      bytes_a_row,
-      thousands(gb),
-    ]),
+      'rows per day': thousands(rows_a_day),
+      'bytes per row': bytes_a_row,
+      'GB per year': thousands(gb),
+    })),
   );
   const lines = [
     `${thousands(plan.vehicles)} vehicles: ${thousands(plan.calls_a_minute)} calls per minute, ${percent(plan.share)} of the ${thousands(plan.requests_per_minute)} allowed.`,
@@ -151,29 +148,17 @@ function showOne(plan: FleetPlan): string {
 }
 
 const showSeveral = (plans: readonly FleetPlan[]): string =>
-  textTable(
-    [
-      'vehicles',
-      'calls per minute',
-      'rate used',
-      'rate needed',
-      'rows per day',
-      'GB per year',
-      'records/s',
-      'writer used',
-      'parallel requests',
-      'daemons',
-    ],
-    plans.map((plan) => [
-      thousands(plan.vehicles),
-      thousands(plan.calls_a_minute),
-      percent(plan.share),
-      thousands(plan.requests_per_minute_needed),
-      thousands(plan.rows_a_day),
-      thousands(plan.gb_a_year),
-      thousands(plan.records_a_second),
-      percent(plan.writer_share),
-      plan.concurrency_needed,
-      plan.daemons,
-    ]),
+  recordTable(
+    plans.map((plan) => ({
+      vehicles: thousands(plan.vehicles),
+      'calls per minute': thousands(plan.calls_a_minute),
+      'rate used': percent(plan.share),
+      'rate needed': thousands(plan.requests_per_minute_needed),
+      'rows per day': thousands(plan.rows_a_day),
+      'GB per year': thousands(plan.gb_a_year),
+      'records/s': thousands(plan.records_a_second),
+      'writer used': percent(plan.writer_share),
+      'parallel requests': plan.concurrency_needed,
+      daemons: plan.daemons,
+    })),
   );

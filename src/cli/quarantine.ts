@@ -28,7 +28,6 @@ export function define(parent: Command): void {
       const rows = found.slice(0, MAX_SHOWN);
       if (found.length > MAX_SHOWN) say(`Only the newest ${MAX_SHOWN} are listed. Try --job or --table.`);
       print(json ? JSON.stringify(rows.map(withPayload), null, 2) : show(rows));
-      return EXIT.ok;
     }),
   });
   addCommand(parent, {
@@ -39,7 +38,6 @@ export function define(parent: Command): void {
       if (row === undefined) throw noSuch(id);
       if (other !== undefined) throw usageError(`The ids of several records begin with ${id}`, 'give more of the id');
       print(json ? JSON.stringify(withPayload(row), null, 2) : showOne(row));
-      return EXIT.ok;
     }),
   });
   addCommand<Filter>(parent, {

@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import { knownDay } from '../core/time/known-day.ts';
 import { type MissingProof, missingProof, proofByAgent } from '../warehouse/queries/missing-proof.ts';
 import { addCommand, print, usageError, withApp } from './command.ts';
-import { EXIT } from './output/exit-codes.ts';
 import { textTable } from './output/text-table.ts';
 
 interface DayOptions {
@@ -21,7 +20,6 @@ export function define(parent: Command): void {
       await app.privacy();
       const stops = await missingProof(await app.warehouse(), { day });
       print(json ? JSON.stringify(stops, null, 2) : show(stops));
-      return EXIT.ok;
     }),
   });
 }

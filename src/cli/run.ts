@@ -6,7 +6,7 @@ import { previewChain, runChain } from '../sync/job-chain.ts';
 import { pushedKindOf } from '../sync/push/kind.ts';
 import { defineCommand, print, say, sayWaiting, withApp } from './command.ts';
 import { jobLookup, namedJob } from './named-job.ts';
-import { EXIT, exitCodeOfRun } from './output/exit-codes.ts';
+import { exitCodeOfRun } from './output/exit-codes.ts';
 import { showPreview } from './output/run-preview.ts';
 import { coloured } from './output/text-table.ts';
 import { checkHasPeriod, type PeriodOptions, readPeriod } from './period.ts';
@@ -30,10 +30,7 @@ export const define = (command: Command): Command =>
       const period = interval === undefined ? undefined : { ...interval, resumable: false };
       const dependencies = await app.sync();
       const { options } = settings;
-      if (dryRun) {
-        showPreview(await previewChain({ job, options, period }, jobLookup(app), dependencies), json);
-        return EXIT.ok;
-      }
+      if (dryRun) return showPreview(await previewChain({ job, options, period }, jobLookup(app), dependencies), json);
       const signal = abortOnSignal();
       const request = { job, options, cause: 'manual' as const, period, signal, onWait: sayWaiting(name) };
       const { summary } = await runChain(request, jobLookup(app), dependencies);

@@ -37,7 +37,6 @@ export const define = (command: Command): Command =>
       await untilSignal();
       await close();
       say('Sandbox stopped.');
-      return 0;
     },
   });
 

@@ -81,7 +81,6 @@ export const define = (command: Command): Command =>
         await heartbeat.stop();
         await page.close();
         app.log.info({ event: 'daemon_stopped', signal }, 'daemon stopped');
-        return 0;
       },
       { keepsLog: true },
     ),

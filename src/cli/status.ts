@@ -17,7 +17,6 @@ export const define = (command: Command): Command =>
       async (app, _args, { json }) => {
         const { document } = await readStatus(app);
         print(json ? JSON.stringify(document, null, 2) : show(document, app.clock.now()));
-        return 0;
       },
       { tolerant: true },
     ),
@@ -32,7 +31,7 @@ export async function readStatus(app: App): Promise<StatusFacts> {
     version: VERSION,
     config: app.loaded.config,
     configState: state,
-    configLoadedAt: state?.loaded_at ?? app.loadedAt,
+    configLoadedAt: state?.loaded_at ?? app.loaded.loadedAt,
     configError: app.loaded.error?.message ?? (await refusalOf(app.loaded.file, state)),
     jobs: app.jobs,
     engine,

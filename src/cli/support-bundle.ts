@@ -11,8 +11,6 @@ import { isoInstant } from '../core/time/clock.ts';
 import { searchRuns } from '../warehouse/control/runs.ts';
 import { defineCommand, print, usageError, withApp } from './command.ts';
 import { checkApp } from './doctor.ts';
-import { EXIT } from './output/exit-codes.ts';
-import { runningConfig } from './page-dependencies.ts';
 import { readStatus } from './status.ts';
 import { VERSION } from './version.ts';
 
@@ -31,7 +29,6 @@ export const define = (command: Command): Command =>
         await replaceFile(out, archive);
         const names = Object.keys(files);
         print(json ? JSON.stringify({ file: out, bytes: archive.length, parts: names }, null, 2) : shown(out, names));
-        return EXIT.ok;
       },
       { tolerant: true },
     ),
@@ -82,7 +79,7 @@ function effectiveConfig({ loaded: { file, config, error } }: App) {
 async function metricsText(app: App): Promise<string> {
   const { createMetrics } = await import('../status/metrics/metrics.ts');
   const engine = await app.warehouse();
-  const running = () => runningConfig(app);
+  const running = () => app.loaded;
   return createMetrics({ ...app, engine, version: VERSION, running }, () => readStatus(app)).text();
 }
 

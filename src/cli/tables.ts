@@ -6,7 +6,6 @@ import { type DictionaryColumn, type DictionaryEntry, dictionary } from '../ware
 import { defineCommand, print, withApp } from './command.ts';
 import { retentionOf } from './named-job.ts';
 import { dbtSources } from './output/dbt-sources.ts';
-import { EXIT } from './output/exit-codes.ts';
 import { textTable } from './output/text-table.ts';
 
 interface TablesOptions {
@@ -34,7 +33,6 @@ export const define = (command: Command): Command =>
       else if (dbt) print(dbtSources().trimEnd());
       else if (markdown) print([PREFACE, contents(entries), ...entries.map(asMarkdown)].join('\n\n'));
       else print(entries.map(asText).join('\n\n'));
-      return 0;
     },
   });
 
@@ -112,7 +110,6 @@ const showRegister = withApp<TablesOptions>(async (app, _args, { json }) => {
     entry.meaning,
   ]);
   print(json ? JSON.stringify(entries, null, 2) : textTable(REGISTER_HEAD, rows));
-  return EXIT.ok;
 });
 
 const REGISTER_HEAD = ['place', 'policy', 'kept', 'exported with', 'outbox', 'quarantine', 'logs', 'meaning'];

@@ -1,5 +1,6 @@
 // roadbook verify: reads a sample of past days again, compares it with the warehouse, and prints what differs.
 import type { Command } from 'commander';
+import type { RunSummary } from '../core/glossary.ts';
 import { MOST_VERIFIED_DAYS } from '../core/reach-limits.ts';
 import { suggest } from '../core/text/near-word.ts';
 import { DAY_MS } from '../core/time/durations.ts';
@@ -10,7 +11,7 @@ import { defineCommand, print, sayWaiting, usageError, withApp } from './command
 import { jobLookup, namedJob } from './named-job.ts';
 import { wholeNumber, wholeNumberFrom } from './number-options.ts';
 import { EXIT, exitCodeOfRun } from './output/exit-codes.ts';
-import { textTable } from './output/text-table.ts';
+import { recordTable } from './output/text-table.ts';
 import { describeRun } from './run.ts';
 import { abortOnSignal } from './signals.ts';
 
@@ -65,12 +66,7 @@ export const define = (command: Command): Command =>
           : [
               describeRun(summary),
               ...describe(found),
-              ...sentences(found, {
-                repair,
-                isComplete: summary.status === 'ok',
-                invalid: summary.quarantined,
-                maxCalls: settings.options.max_calls,
-              }),
+              ...sentences(found, { repair, drift, late, summary, maxCalls: settings.options.max_calls }),
             ].join('\n'),
       );
       return summary.status === 'ok' && drift.wrong > 0 ? EXIT.partial : exitCodeOfRun(summary);
@@ -92,53 +88,37 @@ function describe(found: readonly VerifiedDay[]): string[] {
         days.reduce((total, day) => total + day[field], 0);
       const wrong = days.filter(({ compared, equal }) => compared > equal);
       const columns = new Set(wrong.flatMap((day) => Object.keys(JSON.parse(day.differing_columns ?? '{}'))));
-      return [
-        days[0]?.table_name,
-        days[0]?.state,
-        days.length,
-        sum('compared'),
-        sum('equal'),
-        sum('differing'),
-        sum('missing_here'),
-        sum('missing_there'),
-        sum('repaired'),
-        wrong.map(({ day }) => day).join(', '),
-        [...columns].join(', '),
-      ];
+      return {
+        table: days[0]?.table_name,
+        'days are': days[0]?.state,
+        days: days.length,
+        compared: sum('compared'),
+        equal: sum('equal'),
+        differing: sum('differing'),
+        'missing here': sum('missing_here'),
+        'missing there': sum('missing_there'),
+        repaired: sum('repaired'),
+        'which days': wrong.map(({ day }) => day).join(', '),
+        columns: [...columns].join(', '),
+      };
     });
-  return ['', textTable(HEAD, [...rows]), ''];
+  return ['', recordTable([...rows]), ''];
 }
-
-const HEAD = [
-  'table',
-  'days are',
-  'days',
-  'compared',
-  'equal',
-  'differing',
-  'missing here',
-  'missing there',
-  'repaired',
-  'which days',
-  'columns',
-];
 
 interface Reported {
   repair: boolean;
-  isComplete: boolean;
-  /** Records that do not fit their table. */
-  invalid: number;
+  drift: ReturnType<typeof sumOf>;
+  late: ReturnType<typeof sumOf>;
+  summary: RunSummary;
   maxCalls: unknown;
 }
 
 /** The next sample is another one, so the hint asks for all days of the tables that drift. */
-function sentences(found: readonly VerifiedDay[], { repair, isComplete, invalid, maxCalls }: Reported): string[] {
-  const isWrong = ({ compared, equal }: VerifiedDay): boolean => compared > equal;
-  const final = found.filter(({ state }) => state === 'final');
-  const drift = sumOf(final);
-  const late = sumOf(found.filter(({ state }) => state !== 'final'));
-  const tables = [...new Set(final.filter(isWrong).map(({ table_name }) => table_name))];
-  const repaired = isComplete ? 'Repaired.' : 'Repaired only in part: the run did not compare everything.';
+function sentences(found: readonly VerifiedDay[], { repair, drift, late, summary, maxCalls }: Reported): string[] {
+  const invalid = summary.quarantined;
+  const drifted = found.filter(({ state, compared, equal }) => state === 'final' && compared > equal);
+  const tables = [...new Set(drifted.map(({ table_name }) => table_name))];
+  const repaired = summary.status === 'ok' ? 'Repaired.' : 'Repaired only in part: the run did not compare everything.';
   const hint = repair
     ? repaired
     : `Repair it, with at most ${maxCalls} calls (jobs.verify-warehouse.max_calls): npx roadbook verify --repair --sample 1000 --table ${tables.join(' ')}`;

@@ -17,6 +17,18 @@ export const scalarText = (value: unknown): string =>
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** The value with each leaf changed. `path` has the names that lead to it, without the places in lists. */
+export function mapLeaves(
+  value: unknown,
+  change: (leaf: unknown, path: readonly string[]) => unknown,
+  path: readonly string[] = [],
+): unknown {
+  if (Array.isArray(value)) return value.map((item) => mapLeaves(item, change, path));
+  if (!isJsonObject(value)) return change(value, path);
+  const entries = Object.entries(value).map(([name, inner]) => [name, mapLeaves(inner, change, [...path, name])]);
+  return Object.fromEntries(entries);
+}
+
 /** How a run ended; `partial`: some items failed or were quarantined, the others are stored. */
 export type RunStatus = 'ok' | 'partial' | 'failed';
 

@@ -1,26 +1,20 @@
 // A resource that is opened on first use and closed once, however many share it.
 
-export interface LazyResource<T> {
-  /** The first call opens the resource; after a failure the next call tries again. */
-  open(): Promise<T>;
-  /** Idempotent and safe before any use. */
-  close(): Promise<void>;
-}
+export type LazyResource<T> = ReturnType<typeof lazyResource<T>>;
 
-export function lazyResource<T>(
-  open: () => Promise<T>,
-  close: (opened: T) => Promise<void> | void = () => undefined,
-): LazyResource<T> {
+export function lazyResource<T>(open: () => Promise<T>, close: (opened: T) => Promise<void> | void = () => undefined) {
   let opened: Promise<T> | undefined;
   return {
-    open() {
+    /** The first call opens the resource; after a failure the next call tries again. */
+    open(): Promise<T> {
       opened ??= open().catch((error) => {
         opened = undefined;
         throw error;
       });
       return opened;
     },
-    async close() {
+    /** Idempotent and safe before any use. */
+    async close(): Promise<void> {
       const mine = opened;
       opened = undefined;
       // A failure to open was already thrown to the caller of `open`.

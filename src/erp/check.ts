@@ -258,7 +258,7 @@ async function* fileBatches(
     throw usage(`${name} is not read: a feed reads ${FORMATS.join(', ')}`, 'Save it as .xlsx or .csv.');
   // A feed of another source has no settings of files, but its mapping and formats hold for its columns.
   const own = { folder: '', settleMs: 0, keepFilesMs: 0, mapping: {}, ...settings, source: 'files' as const };
-  const reader = { ...fileContext(own, context), onHeader: context.onHeader };
+  const reader = fileContext(own, context);
   yield* inBatches(name, readFileInLimits({ path, name, size: found.size }, reader), reader);
 }
 

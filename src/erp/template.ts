@@ -45,12 +45,7 @@ function exampleRows(kind: FeedKind, day: string): Row[] {
       });
       const item = { 'item.external_code': 'NF-77', 'item.description': 'Caixa', 'item.quantity': 2 };
       return [
-        {
-          ...stop(1, 'Partida', 'Praça da Sé', -23.5503, -46.6339),
-          'item.external_code': '',
-          'item.description': '',
-          'item.quantity': '',
-        },
+        stop(1, 'Partida', 'Praça da Sé', -23.5503, -46.6339),
         { ...stop(2, 'Entrega', 'Praça da República', -23.5446, -46.6423), ...item },
       ];
     }
@@ -78,7 +73,7 @@ function exampleRows(kind: FeedKind, day: string): Row[] {
 export async function template({ kind, format, language, nowMs, zone }: TemplateOptions): Promise<Buffer> {
   const today = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(zone).toPlainDate();
   const rows = exampleRows(kind, today.add({ days: 1 }).toString());
-  const paths = Object.keys(rows[0] ?? {});
+  const paths = [...new Set(rows.flatMap(Object.keys))];
   if (format === 'json')
     return Buffer.from(`${JSON.stringify(await itemsOf(kind, zone, paths, rows), undefined, 2)}\n`);
   const header = paths.map((path) => (language === 'pt' ? labelOf(kind, path) : path));

@@ -27,17 +27,7 @@ export interface StopSignals {
   signal: AbortSignal;
 }
 
-export interface Scheduler {
-  start(): void;
-  /** Replaces the set of jobs. A running job finishes; ticks that are already due stay due. */
-  update(jobs: readonly ScheduledJob[]): void;
-  /** Decides again for one job (default: all), because it was paused or freed, or the clock was set. */
-  wake(job?: string): void;
-  /** Runs a job as soon as possible, regardless of its schedule. */
-  runNow(job: string): void;
-  /** Starts no more runs; resolves when the running jobs have ended. Aborts them after `graceMs`. */
-  stop(graceMs: number): Promise<void>;
-}
+export type Scheduler = ReturnType<typeof createScheduler>;
 
 /** Wait of a job after a run that could not start. */
 const BACKOFF_MS = 30_000;
@@ -51,7 +41,7 @@ interface Entry extends JobState {
   wakeUp: AbortController;
 }
 
-export function createScheduler(jobs: readonly ScheduledJob[], dependencies: SchedulerDependencies): Scheduler {
+export function createScheduler(jobs: readonly ScheduledJob[], dependencies: SchedulerDependencies) {
   const { clock, log } = dependencies;
   const stopping = new AbortController();
   const aborting = new AbortController();
@@ -118,11 +108,12 @@ export function createScheduler(jobs: readonly ScheduledJob[], dependencies: Sch
   for (const job of jobs) add(job);
 
   return {
-    start() {
+    start(): void {
       isStarted = true;
       for (const entry of entries.values()) begin(entry);
     },
-    update(changed) {
+    /** Replaces the set of jobs. A running job finishes; ticks that are already due stay due. */
+    update(changed: readonly ScheduledJob[]): void {
       const names = new Set(changed.map(({ name }) => name));
       for (const [name, entry] of entries) {
         if (names.has(name)) continue;
@@ -139,17 +130,19 @@ export function createScheduler(jobs: readonly ScheduledJob[], dependencies: Sch
         }
       }
     },
-    wake(job) {
-      if (job !== undefined) return wakeEntry(entries.get(job));
-      for (const entry of entries.values()) wakeEntry(entry);
+    /** Decides again for one job (default: all), because it was paused or freed, or the clock was set. */
+    wake(job?: string): void {
+      for (const entry of job === undefined ? entries.values() : [entries.get(job)]) wakeEntry(entry);
     },
-    runNow(job) {
+    /** Runs a job as soon as possible, regardless of its schedule. */
+    runNow(job: string): void {
       const entry = entries.get(job);
       if (entry === undefined) return;
       entry.isRequested = true;
       wakeEntry(entry);
     },
-    async stop(graceMs) {
+    /** Starts no more runs; resolves when the running jobs have ended. Aborts them after `graceMs`. */
+    async stop(graceMs: number): Promise<void> {
       stopping.abort();
       const drained = new AbortController();
       const grace = clock.sleep(graceMs, drained.signal).then(

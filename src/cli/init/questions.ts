@@ -3,31 +3,38 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { say, usageError } from '../command.ts';
-import type { Answers } from '../output/config-text.ts';
 
 interface Question {
-  name: keyof Answers;
+  name: string;
   message: string;
+  /** The answer where none is given; empty if absent. */
+  fallback?: string;
   choices?: readonly string[];
   /** The environment variable that gets the answer. */
   variable?: string;
   isHidden?: boolean;
   isNeeded?: boolean;
-  isAsked?(answers: Answers): boolean;
+  isAsked?(answers: Texts): boolean;
 }
 
-const isReal = ({ service }: Answers): boolean => service !== 'sandbox';
+type Texts = Readonly<Record<string, string>>;
+
+const isReal = ({ service }: Texts): boolean => service !== 'sandbox';
 const isFrom =
   (source: string) =>
-  (answers: Answers): boolean =>
+  (answers: Texts): boolean =>
     answers.source === source;
 const [isFiles, isSql, isHttp] = [isFrom('files'), isFrom('sql'), isFrom('http')];
 
 /** The questions of each part, which is tried once they are answered. */
 export const PARTS = {
-  company: [{ name: 'timezone', message: 'Time zone of the company' }],
+  company: [{ name: 'timezone', message: 'Time zone of the company', fallback: 'America/Sao_Paulo' }],
   warehouse: [
-    { name: 'warehouse', message: 'Warehouse: file of a SQLite database, or `postgres`' },
+    {
+      name: 'warehouse',
+      message: 'Warehouse: file of a SQLite database, or `postgres`',
+      fallback: 'data/warehouse.db',
+    },
     {
       name: 'warehouseUrl',
       message: 'Address of the PostgreSQL database, postgres://user:password@host/database',
@@ -38,7 +45,11 @@ export const PARTS = {
     },
   ],
   service: [
-    { name: 'service', message: 'Address of the service, or `sandbox` for the built-in simulated one' },
+    {
+      name: 'service',
+      message: 'Address of the service, or `sandbox` for the built-in simulated one',
+      fallback: 'sandbox',
+    },
     { name: 'username', message: 'User name at the service', variable: 'ROADBOOK_USERNAME', isAsked: isReal },
     {
       name: 'parentUsername',
@@ -56,13 +67,24 @@ export const PARTS = {
     },
   ],
   feed: [
-    { name: 'source', message: 'Where route plans come from', choices: ['files', 'sql', 'http', 'none'] },
-    { name: 'folder', message: 'Folder into which the ERP drops its files', isAsked: isFiles },
+    {
+      name: 'source',
+      message: 'Where route plans come from',
+      choices: ['files', 'sql', 'http', 'none'],
+      fallback: 'files',
+    },
+    {
+      name: 'folder',
+      message: 'Folder into which the ERP drops its files',
+      fallback: 'data/erp/route-plans',
+      isAsked: isFiles,
+    },
     { name: 'sample', message: 'Sample file of the ERP, to propose a mapping (empty: none)', isAsked: isFiles },
     {
       name: 'client',
       message: 'Database of the ERP (mysql2 is also for MariaDB)',
       choices: ['mysql2', 'pg', 'mssql', 'oracledb', 'sqlite3'],
+      fallback: 'mysql2',
       isAsked: isSql,
     },
     {
@@ -105,29 +127,12 @@ export const PARTS = {
   ],
 } as const satisfies Record<string, readonly Question[]>;
 
-const QUESTIONS: readonly Question[] = Object.values(PARTS).flat();
+/** All texts; empty if there is no answer. */
+export type Answers = Record<(typeof PARTS)[keyof typeof PARTS][number]['name'], string>;
 
-export const DEFAULTS: Answers = {
-  timezone: 'America/Sao_Paulo',
-  warehouse: 'data/warehouse.db',
-  warehouseUrl: '',
-  service: 'sandbox',
-  username: '',
-  parentUsername: '',
-  realm: '',
-  password: '',
-  source: 'files',
-  folder: 'data/erp/route-plans',
-  sample: '',
-  client: 'mysql2',
-  connection: '',
-  query: '',
-  url: '',
-  authorization: '',
-  records: '',
-  dates: '',
-  decimal: '',
-};
+const QUESTIONS = Object.values(PARTS).flat() as readonly (Question & { name: keyof Answers })[];
+
+export const DEFAULTS = Object.fromEntries(QUESTIONS.map(({ name, fallback = '' }) => [name, fallback])) as Answers;
 
 export const optionOf = (name: string): string => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
@@ -165,7 +170,7 @@ export interface Interview {
 
 /** Answers the questions of a part. `isAgain`: also those that an option answers, to correct them. */
 export async function askPart(
-  questions: readonly Question[],
+  questions: readonly (typeof QUESTIONS)[number][],
   before: Answers,
   { given, isAsking, stored }: Interview,
   isAgain: boolean,

@@ -2,34 +2,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the file refers to environment variables.
 import { stringify } from 'yaml';
 import type { Mapping } from '../../erp/rows/mapping.ts';
-
-/** All texts; empty if there is no answer. Those that belong into `.env` are not written here. */
-export interface Answers {
-  timezone: string;
-  /** A file of SQLite, or `postgres`. */
-  warehouse: string;
-  warehouseUrl: string;
-  /** `sandbox` or an address. */
-  service: string;
-  username: string;
-  parentUsername: string;
-  realm: string;
-  password: string;
-  source: string;
-  folder: string;
-  /** A file of the ERP, to propose a mapping. */
-  sample: string;
-  client: string;
-  connection: string;
-  query: string;
-  url: string;
-  authorization: string;
-  records: string;
-  /** Form of dates that could mean two days. */
-  dates: string;
-  /** Decimal mark of numbers that could mean two values. */
-  decimal: string;
-}
+import type { Answers } from '../init/questions.ts';
 
 /** Quotes a text that YAML would read as something else, and escapes what would be a reference. */
 const scalar = (text: string): string => literal(text).trimEnd();

@@ -3,14 +3,11 @@ import type { Preview } from '../../sync/job.ts';
 import type { ChainPreview, JobPreview } from '../../sync/job-chain.ts';
 import { print, say } from '../command.ts';
 
-export function showPreview({ first, ...own }: ChainPreview, json: boolean): void {
+export function showPreview({ first, ...own }: ChainPreview, json: boolean): undefined {
   // The jobs that run first change the data, so the steps of the job itself are not final.
   const document = { ...counted(own), first: first.map(counted) };
   if (first.length > 0) document.exact = false;
-  if (json) {
-    print(JSON.stringify(document, null, 2));
-    return;
-  }
+  if (json) return void print(JSON.stringify(document, null, 2));
   for (const step of [...first, own].flatMap(({ steps }) => steps)) print(`${step.what}  ${detailOf(step)}`);
   for (const each of document.first)
     say(`${each.job} would run first, because it has never succeeded: ${inWords(each)}.`);

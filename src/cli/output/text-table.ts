@@ -10,6 +10,10 @@ export const fieldTable = <Row extends object>(columns: Record<string, keyof Row
     rows.map((row) => Object.values(columns).map((field) => row[field] as Cell)),
   );
 
+/** A column for each field; the names of the fields are the headings. Nothing if there are no rows. */
+export const recordTable = (rows: readonly Readonly<Record<string, Cell>>[]): string =>
+  textTable(Object.keys(rows[0] ?? {}), rows.map(Object.values));
+
 export function textTable(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const lines = [head, ...rows].map((cells) => cells.map((cell) => oneLine(String(cell ?? '-'))));
   const widths = head.map((_, column) =>
@@ -27,23 +31,14 @@ export function textTable(head: readonly string[], rows: readonly (readonly Cell
 /** A line end inside a cell would look like a new row. */
 const oneLine = (cell: string): string => harmlessText(cell).replace(/\s/g, ' ');
 
-const COLOURS = {
-  ok: 'green',
-  confirmed: 'green',
-  warn: 'yellow',
-  late: 'yellow',
-  attention: 'yellow',
-  partial: 'yellow',
-  'never ran': 'yellow',
-  unknown: 'yellow',
-  alive: 'green',
-  silent: 'red',
-  fail: 'red',
-  failing: 'red',
-  failed: 'red',
-  rejected: 'red',
-} as const;
+const COLOURED = {
+  green: ['ok', 'confirmed', 'alive'],
+  yellow: ['warn', 'late', 'attention', 'partial', 'differs', 'never ran', 'unknown'],
+  red: ['silent', 'fail', 'failing', 'failed', 'rejected'],
+};
 
 /** A status word in its colour, if the terminal supports colours. */
-export const coloured = (word: string): string =>
-  word in COLOURS ? styled(COLOURS[word as keyof typeof COLOURS], word) : word;
+export function coloured(word: string): string {
+  const colour = (['green', 'yellow', 'red'] as const).find((each) => COLOURED[each].includes(word));
+  return colour === undefined ? word : styled(colour, word);
+}

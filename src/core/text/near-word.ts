@@ -1,22 +1,16 @@
 // "Did you mean": the known word nearest to a mistyped one, or none if no word is near.
-import { distance } from 'fastest-levenshtein';
+import { closest, distance } from 'fastest-levenshtein';
 
 /** Longer words are no typos of known words, and comparing them takes time. */
 const LONGEST_WORD = 64;
 
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
-  if (word.length > LONGEST_WORD) return undefined;
+  if (word.length > LONGEST_WORD || candidates.length === 0) return undefined;
   const typed = plain(word);
-  let best: string | undefined;
-  let bestDistance = (typed.length < 4 ? 1 : Math.max(2, Math.floor(typed.length / 3))) + 1;
-  for (const candidate of candidates) {
-    const steps = distance(typed, plain(candidate));
-    if (steps < bestDistance) {
-      best = candidate;
-      bestDistance = steps;
-    }
-  }
-  return best;
+  const known = candidates.map(plain);
+  const best = closest(typed, known);
+  const most = typed.length < 4 ? 1 : Math.max(2, Math.floor(typed.length / 3));
+  return distance(typed, best) <= most ? candidates[known.indexOf(best)] : undefined;
 }
 
 /** The nearest word as a question, or the list of all words. */

@@ -3,11 +3,7 @@
 import type { RoadbookError } from '../errors.ts';
 import type { RunError } from '../glossary.ts';
 
-export interface Redactor {
-  /** Redacts `secret` and its JSON- and URL-escaped forms from now on. Ignores short ones: they would redact common words. */
-  add(secret: string | undefined): void;
-  redact(text: string): string;
-}
+export type Redactor = ReturnType<typeof createRedactor>;
 
 export const REDACTED = '[redacted]';
 
@@ -22,18 +18,19 @@ const JWT_START = /\beyJ[\w-]{5}/;
 /** Not part of a longer number, and not its decimals. */
 const CPF_SHAPE = /(?<!\d|\d\.)(?:\d{3}\.\d{3}\.\d{3}-\d{2}|\d{11})(?!\d)/g;
 
-export function createRedactor(): Redactor {
+export function createRedactor() {
   const forms = new Set<string>();
   let longestFirst: string[] = [];
   return {
-    add(secret) {
+    /** Redacts `secret` and its JSON- and URL-escaped forms from now on. Ignores short ones: they would redact common words. */
+    add(secret: string | undefined): void {
       if (secret === undefined || secret.length < SHORTEST_KNOWN_SECRET) return;
       forms.add(secret);
       forms.add(JSON.stringify(secret).slice(1, -1));
       forms.add(encodeURIComponent(secret.toWellFormed()));
       longestFirst = [...forms].sort((a, b) => b.length - a.length);
     },
-    redact(text) {
+    redact(text: string): string {
       let clean = text;
       for (const form of longestFirst) {
         if (clean.includes(form)) clean = clean.replaceAll(form, REDACTED);

@@ -10,10 +10,9 @@ const ESCAPE = '\u001b';
 const OWN_MARK = randomBytes(8).toString('hex');
 const OWN_STYLE = ESCAPE + OWN_MARK;
 
-export type Style = 'bold' | 'green' | 'yellow' | 'red';
-
 /** Styles a plain text for `terminalText`. Without effect if the terminal has no styles. */
-export const styled = (style: Style, text: string): string => styleText(style, text).replaceAll(ESCAPE, OWN_STYLE);
+export const styled = (style: 'bold' | 'green' | 'yellow' | 'red', text: string): string =>
+  styleText(style, text).replaceAll(ESCAPE, OWN_STYLE);
 
 export const terminalText = (text: string): string => harmlessText(text).replaceAll(OWN_STYLE, ESCAPE);
 

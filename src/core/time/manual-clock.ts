@@ -1,23 +1,13 @@
 // A clock that stands still until a test advances it. Sleepers wake in order of time. Before the clock moves on, the code of
 // each woken sleeper runs, so that a new sleep started there can end in the same advance.
-import type { Clock } from './clock.ts';
-
-export interface ManualClock extends Clock {
-  /** Moves time forward by `ms` and wakes the sleepers due by then. */
-  advance(ms: number): Promise<void>;
-  /** Sets the clock forward or back, as an administrator does. Sleepers are not affected. */
-  set(byMs: number): void;
-  sleepers(): number;
-  /** Time until the next sleeper wakes; undefined if there is none. */
-  untilNext(): number | undefined;
-}
+export type ManualClock = ReturnType<typeof createManualClock>;
 
 interface Sleeper {
   at: number;
   wake: () => void;
 }
 
-export function createManualClock(startAt: number): ManualClock {
+export function createManualClock(startAt: number) {
   // Sleepers use the elapsed time; the clock shows the elapsed time plus an offset.
   let nowMs = 0;
   let offsetMs = startAt;
@@ -34,15 +24,17 @@ export function createManualClock(startAt: number): ManualClock {
   return {
     now: () => offsetMs + nowMs,
     monotonic: () => nowMs,
-    set(byMs) {
+    /** Sets the clock forward or back, as an administrator does. Sleepers are not affected. */
+    set(byMs: number): void {
       offsetMs += byMs;
     },
     sleepers: () => waiting.size,
-    untilNext() {
+    /** Time until the next sleeper wakes; undefined if there is none. */
+    untilNext(): number | undefined {
       const next = nextUntil(Number.POSITIVE_INFINITY);
       return next === undefined ? undefined : Math.max(0, next.at - nowMs);
     },
-    sleep(ms, signal) {
+    sleep(ms: number, signal?: AbortSignal): Promise<void> {
       return new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);
         const onAbort = () => {
@@ -60,7 +52,8 @@ export function createManualClock(startAt: number): ManualClock {
         waiting.add(sleeper);
       });
     },
-    async advance(ms) {
+    /** Moves time forward by `ms` and wakes the sleepers due by then. */
+    async advance(ms: number): Promise<void> {
       const end = nowMs + ms;
       await flushPromises();
       for (let next = nextUntil(end); next !== undefined; next = nextUntil(end)) {

@@ -3,7 +3,7 @@
 import { isJsonObject, type Json } from '../../core/glossary.ts';
 import { FLAT_COLUMNS } from '../items/fields.ts';
 import { type ItemContext, identityOf, itemOf, type Reading, withoutOtherCodes } from '../items/item.ts';
-import type { FoundHeader, TablePlace } from '../source.ts';
+import type { FoundHeader, SourceContext, TablePlace } from '../source.ts';
 import { isEmptyCell } from './cell-values.ts';
 import { type Cells, columnMatcher, type FlatColumnsInUse, list } from './flat-columns.ts';
 import {
@@ -16,8 +16,8 @@ import {
   type RowFold,
   readRow,
 } from './flat-rows.ts';
-import type { ReadyMapping } from './mapping.ts';
-import type { ValueFormats } from './written-values.ts';
+import { type Mapping, prepareMapping, type ReadyMapping } from './mapping.ts';
+import type { FeedFormats, ValueFormats } from './written-values.ts';
 
 export interface ReaderContext extends ItemContext {
   reuseCodes: boolean;
@@ -27,6 +27,19 @@ export interface ReaderContext extends ItemContext {
   /** Gets the header of each table and of each form of records, for a report. */
   onHeader?: ((found: FoundHeader) => void) | undefined;
 }
+
+/** How the rows of a feed are read. */
+export const readerOf = (
+  { mapping, dates, decimal }: FeedFormats & { mapping: Mapping },
+  { kind, zone, reuseCodes, onHeader }: SourceContext,
+): ReaderContext => ({
+  kind,
+  zone,
+  reuseCodes,
+  mapping: prepareMapping(kind, mapping),
+  formats: { dates, decimal },
+  onHeader,
+});
 
 export interface TableRow {
   row: number;

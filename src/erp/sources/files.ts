@@ -28,8 +28,8 @@ import { writeReturns } from '../files/returns.ts';
 import { issuePlace, rejectedPlaces } from '../items/issue-places.ts';
 import { localDay } from '../items/moments.ts';
 import { validateItem } from '../items/schemas.ts';
-import { type Mapping, prepareMapping } from '../rows/mapping.ts';
-import { columnNames } from '../rows/row-reader.ts';
+import type { Mapping } from '../rows/mapping.ts';
+import { columnNames, readerOf } from '../rows/row-reader.ts';
 import type { FeedFormats } from '../rows/written-values.ts';
 import {
   type CellPlace,
@@ -111,16 +111,9 @@ export function openFiles(settings: FilesSettings, context: SourceContext): ErpS
 }
 
 /** How the files of the feed are read. */
-export function fileContext(settings: FilesSettings, { kind, zone, reuseCodes }: SourceContext): FileContext {
-  const { encoding, sheet, headerRow, dates, decimal } = settings;
-  return {
-    kind,
-    zone,
-    reuseCodes,
-    mapping: prepareMapping(kind, settings.mapping),
-    formats: { dates, decimal },
-    file: { encoding, sheet, headerRow },
-  };
+export function fileContext(settings: FilesSettings, context: SourceContext): FileContext {
+  const { encoding, sheet, headerRow } = settings;
+  return { ...readerOf(settings, context), file: { encoding, sheet, headerRow } };
 }
 
 /** Reads the file again, if items were rejected or taken in part, to find the cells that the reasons are about. */

@@ -7,8 +7,8 @@ import { inBatches } from '../batches.ts';
 import { reportedOutcome } from '../files/result.ts';
 import { returnedStop } from '../files/returns.ts';
 import { cellAt } from '../rows/flat-columns.ts';
-import { type Mapping, prepareMapping } from '../rows/mapping.ts';
-import { type ReaderContext, readRecords } from '../rows/row-reader.ts';
+import type { Mapping } from '../rows/mapping.ts';
+import { readerOf, readRecords } from '../rows/row-reader.ts';
 import type { FeedFormats } from '../rows/written-values.ts';
 import type { ErpSource, SourceContext } from '../source.ts';
 import { createHttpExchange } from './http-exchange.ts';
@@ -28,10 +28,8 @@ export interface HttpSettings extends FeedFormats {
 const PAGE = 500;
 
 export function openHttp(settings: HttpSettings, context: SourceContext): ErpSource {
-  const { kind, zone, reuseCodes, onHeader } = context;
-  const { dates, decimal } = settings;
-  const mapping = prepareMapping(kind, settings.mapping);
-  const reader: ReaderContext = { kind, zone, reuseCodes, mapping, formats: { dates, decimal }, onHeader };
+  const { kind } = context;
+  const reader = readerOf(settings, context);
   const exchange = createHttpExchange(settings.headers, context);
 
   const list = async (signal?: AbortSignal): Promise<Json[]> =>

@@ -5,8 +5,8 @@ import { inBatches } from '../batches.ts';
 import { reportedOutcome } from '../files/result.ts';
 import { returnedStop } from '../files/returns.ts';
 import type { Reading } from '../items/item.ts';
-import { type Mapping, prepareMapping } from '../rows/mapping.ts';
-import { type ReaderContext, readTable, type TableRow } from '../rows/row-reader.ts';
+import type { Mapping } from '../rows/mapping.ts';
+import { readerOf, readTable, type TableRow } from '../rows/row-reader.ts';
 import type { FeedFormats } from '../rows/written-values.ts';
 import {
   type ErpSource,
@@ -33,23 +33,18 @@ export interface SqlSettings extends DatabaseSettings, FeedFormats {
 }
 
 export function openSql(settings: SqlSettings, context: SourceContext): ErpSource {
-  const { kind, zone, reuseCodes, onHeader, random } = context;
-  const { dates, decimal } = settings;
-  const mapping = prepareMapping(kind, settings.mapping);
-  const reader: ReaderContext = { kind, zone, reuseCodes, mapping, formats: { dates, decimal }, onHeader };
+  const { kind, zone, random } = context;
+  const reader = readerOf(settings, context);
   const database = openDatabase(settings, zone);
 
   async function* readings(signal?: AbortSignal): AsyncIterable<Reading> {
-    let session: Session | undefined;
     try {
-      session = await database.open(signal);
+      await using session = await database.open(signal);
       const result = await session.query(plainStatement(settings.query));
       yield* readTable({ header: result.header, rows: tableRows(result) }, kind, reader);
     } catch (error) {
       signal?.throwIfAborted();
       throw sqlFailure(error, 'query');
-    } finally {
-      await session?.end();
     }
   }
 
@@ -138,11 +133,11 @@ async function runEach(
       waits += 1;
       if (failure.code === 'erp_unreachable' || waits === MOST_WAITS) outage = failure;
       // The next statement gets a session that no unanswered statement occupies.
-      await session?.end();
+      await session?.[Symbol.asyncDispose]();
       session = undefined;
     }
   }
-  await session?.end();
+  await session?.[Symbol.asyncDispose]();
   if (failures.size > 0) throw new NotifiedInPart(failures);
 }
 
@@ -186,7 +181,7 @@ async function tryEach(
   for (const setting of ['acknowledge', 'return'] as const) {
     const statement = settings[setting];
     if (statement === undefined) continue;
-    const session = await database.open();
+    await using session = await database.open();
     try {
       await session.run(trial.begin, {});
       tried.push({ statement: setting, rows: (await session.run(statement, bindings[setting])) ?? null });
@@ -198,7 +193,6 @@ async function tryEach(
     } finally {
       // The end of the connection rolls back too.
       await session.run('rollback', {}).catch(() => undefined);
-      await session.end();
     }
   }
   return tried;
@@ -232,36 +226,31 @@ async function rowsOf(session: Session, query: string): Promise<(readonly unknow
 }
 
 async function tryQuery(database: Database, query: string): Promise<(readonly unknown[])[]> {
-  const session = await database.open();
+  await using session = await database.open();
   try {
     return await rowsOf(session, query);
   } catch (error) {
     throw sqlFailure(error, 'query');
-  } finally {
-    await session.end();
   }
 }
 
-/** Databases that explain a statement without running it, and store nothing for it. */
-const EXPLAINED: readonly string[] = ['pg', 'mysql2', 'sqlite3'];
-
-/** Throws if a table of a statement is missing. Its values are null here, so no other error counts. */
+/**
+ * Throws if a table of a statement is missing. Its values are null here, so no other error counts. The databases in which
+ * statements are tried also explain one without running it, and store nothing for it.
+ */
 async function checkTables(database: Database, settings: SqlSettings): Promise<void> {
-  if (!EXPLAINED.includes(settings.client)) return;
+  if (TRIALS[settings.client] === undefined) return;
   for (const setting of ['acknowledge', 'return'] as const) {
     const statement = settings[setting] ?? '';
     if (!countsRows(statement)) continue;
     const bindings = Object.fromEntries(BINDINGS[setting].map((name) => [name, null]));
-    let session: Session | undefined;
     try {
-      session = await database.open();
+      await using session = await database.open();
       await session.run(`explain ${statement}`, bindings);
     } catch (error) {
       if (!isTableMissing(error)) continue;
       const { message, code, hint = '' } = sqlFailure(error, setting);
       throw new Skippable(message, { code, hint });
-    } finally {
-      await session?.end();
     }
   }
 }

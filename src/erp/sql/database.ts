@@ -34,12 +34,10 @@ export interface DatabaseSettings {
 }
 
 /** Errors are those of the driver, or have one of the codes of `waitFailure`. */
-export interface Session {
+export interface Session extends AsyncDisposable {
   query(statement: string): Promise<SqlResult>;
   /** Resolves to the number of changed rows, undefined if it is not known. */
   run(statement: string, bindings: Bindings): Promise<number | undefined>;
-  /** Ends the session, at once if it has failed or a query has not been read to its end. */
-  end(): Promise<void>;
 }
 
 export interface Database {
@@ -200,7 +198,8 @@ async function openSession(
         .toNative();
       return guard.wait(client.run(connection, { sql, bindings: values }, knexClient), limits.statementMs);
     },
-    async end() {
+    /** At once if the session has failed or a query has not been read to its end. */
+    async [Symbol.asyncDispose]() {
       if (isReading || guard.hasFailed()) return cut();
       try {
         await guard.wait(knexClient.destroyRawConnection(connection), END_MS);
