@@ -1,7 +1,7 @@
 // The pure parts of the page: its texts in both languages, the points of a plan, the stops on both sides.
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, resolve } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadJobs } from '../../src/app/app.ts';
 import { EVENT_CATEGORIES, ROUTE_PLAN_STATUSES, ROUTE_POINT_STATUSES } from '../../src/core/code-lists.ts';
 import { FAULT_TABLE, STATUS_TABLE } from '../../src/fleet/transport/status-table.ts';
@@ -263,5 +263,65 @@ describe('the stops of ERP and service', async () => {
     expect(shown('***')).toMatch(/field that is not compared.*value that the privacy policy hides/);
     expect(shown('C')).not.toContain('privacy policy');
     expect(pt['plan.otherField']).toMatch(/campo que não é comparado.*valor que a política de privacidade oculta/);
+  });
+});
+
+describe('the readings of a view', async () => {
+  type Read = { data?: unknown; error?: { status: number } };
+  const { keepReading } = (await import(`${FOLDER}/parts/page.js`)) as {
+    keepReading(
+      readOnce: (signal: AbortSignal) => Promise<unknown>,
+      take: (read: Read) => void,
+      everyMs?: number,
+    ): { again(): void; close(): void };
+  };
+
+  /** Each reading ends when the test answers it. */
+  function startReading() {
+    const asked: (PromiseWithResolvers<unknown> & { signal: AbortSignal })[] = [];
+    const taken: Read[] = [];
+    const { again, close } = keepReading(
+      (signal) => {
+        const answer = Promise.withResolvers<unknown>();
+        asked.push({ ...answer, signal });
+        return answer.promise;
+      },
+      ({ data, error }) => void taken.push(error === undefined ? { data } : { error }),
+      0,
+    );
+    onTestFinished(close);
+    return { asked, taken, again, close };
+  }
+
+  it('shows an answer that was under way when something changed, then reads once more', async () => {
+    const { asked, taken, again } = startReading();
+    again();
+    again();
+    expect(asked).toHaveLength(1);
+    asked[0]?.resolve('one');
+    await expect.poll(() => asked.length).toBe(2);
+    expect(taken).toEqual([{ data: 'one' }]);
+    asked[1]?.resolve('two');
+    await expect.poll(() => taken.length).toBe(2);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('tries again without an answer, but not after the answer of an error', async () => {
+    const { asked, taken } = startReading();
+    asked[0]?.reject({ status: 0 });
+    await expect.poll(() => asked.length).toBe(2);
+    asked[1]?.reject({ status: 500 });
+    await expect.poll(() => taken).toEqual([{ error: { status: 0 } }, { error: { status: 500 } }]);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('shows nothing of an address that was left', async () => {
+    const { asked, taken, again, close } = startReading();
+    close();
+    expect(asked[0]?.signal.aborted).toBe(true);
+    asked[0]?.resolve('late');
+    again();
+    await Promise.resolve();
+    expect([asked.length, taken]).toEqual([1, []]);
   });
 });

@@ -146,14 +146,18 @@ describe('an offer', () => {
     },
   );
 
-  it('that is invalid flags a confirmed entry, or is an alarm where a call could have changed it', () => {
-    expect(take([entryIn('confirmed')], INVALID)).toMatchObject({ content_hash: 'two', attention: null });
-    expect(take([entryIn('confirmed')], INVALID, { canChange: true })).toMatchObject({
-      content_hash: 'two',
-      attention: 'invalid_change',
-      reasons: '["name: is missing"]',
-      told_at: null,
-    });
+  it.each([true, false])('that is invalid is an alarm for a confirmed entry (can be changed: %s)', (canChange) => {
+    const alarm = { content_hash: 'two', attention: 'invalid_change', reasons: '["name: is missing"]', told_at: null };
+    expect(take([entryIn('confirmed')], INVALID, { canChange })).toMatchObject(alarm);
+  });
+
+  it('that is invalid changes nothing of a confirmed entry whose changes are ignored', () => {
+    expect(take([entryIn('confirmed')], INVALID, { flagsChanges: false })).toBeUndefined();
+  });
+
+  it.each<OutboxState>(['unknown', 'confirmed'])('of other content is a change of an entry that is %s', (state) => {
+    const entry = entryIn(state, { updated_at: minutesAfter(-60) });
+    for (const offer of [{}, INVALID, UNREAD]) expect(take([entry], offer)?.updated_at).toBe(AT);
   });
 
   it('that cannot be read is reported again only where its reasons differ', () => {

@@ -48,9 +48,11 @@ const REUSED = 'The ERP reused the code for another day; it was not sent';
 
 /** The entry after the offer; undefined if nothing changes. `uses` are all entries of the code, in order. */
 export function takeOffer(uses: readonly OutboxEntry[], offer: Offer, rules: OfferRules): OutboxEntry | undefined {
-  const then = entryAfter(uses, offer, rules);
-  const before = uses.find(({ code_use }) => code_use === then?.code_use);
-  if (then === undefined || before === undefined || before.remote_id !== null) return then;
+  const after = entryAfter(uses, offer, rules);
+  const before = uses.find(({ code_use }) => code_use === after?.code_use);
+  if (after === undefined || before === undefined) return after;
+  const then = before.content_hash === after.content_hash ? after : { ...after, updated_at: rules.at };
+  if (before.remote_id !== null) return then;
   if (rules.dayOf(before.period_start) === rules.dayOf(then.period_start)) return then;
   // On another day it is another plan: before this offer it had no deadline to keep for that day.
   return { ...then, created_at: rules.at, confirmed_at: null };
@@ -206,7 +208,6 @@ const restored = (known: OutboxEntry, { content_hash, erp_code }: Offer, at: str
     message: null,
     reasons: reasonsAfterContent(known),
     told_at: null,
-    updated_at: at,
   });
 
 /** The service has older content, and no call can change it. */
@@ -220,7 +221,6 @@ function flagged(known: OutboxEntry, offer: Offer, { at, flagsChanges }: OfferRu
     message: CHANGED_AFTER_PUSH,
     reasons: reasonsAfterContent(known),
     told_at: null,
-    updated_at: at,
   });
 }
 
@@ -237,7 +237,8 @@ function invalid(known: OutboxEntry, offer: Offer, rejection: Rejection, rules: 
     const place = isUnread ? placeOf(known) : {};
     return transition(known, 'reject', rules.at, { ...contentOf(offer), ...place, ...rejection });
   }
-  if (known.state === 'confirmed' && !isUnread && !rules.canChange) return flagged(known, offer, rules);
+  const ignoresChanges = !rules.canChange && !rules.flagsChanges;
+  if (known.state === 'confirmed' && !isUnread && ignoresChanges) return undefined;
   const attention: Attention = isUnread ? 'read_error' : 'invalid_change';
   const change = { ...rejection, content_hash, erp_code, message: INVALID_CHANGE, attention, told_at: null };
   return transition(known, 'note', rules.at, change);

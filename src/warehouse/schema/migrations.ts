@@ -115,4 +115,5 @@ export const migrations: readonly Migration[] = [
   rateAsValue,
   planStart,
   eventsByDay,
+  newRateTable('2026-11-22 the rate without claims'),
 ];

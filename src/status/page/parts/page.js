@@ -48,9 +48,41 @@ function useSlowVersion(version, everyMs) {
 }
 
 /**
+ * Reads once, and after each call of `again`. A reading that is under way is completed first: with a slow server and many
+ * changes none would ever end otherwise. Without an answer it is repeated.
+ * @param {(signal: AbortSignal) => Promise<any>} readOnce
+ * @param {(read: {data?: any, error?: any, readAt: string}) => void} take
+ */
+export function keepReading(readOnce, take, everyMs = REFRESH_MS) {
+  const gone = new AbortController();
+  let isReading = false;
+  let isDue = false;
+  async function again() {
+    isDue = true;
+    if (isReading) return;
+    isReading = true;
+    while (isDue && !gone.signal.aborted) {
+      isDue = false;
+      const readAt = new Date().toISOString();
+      const found = await readOnce(gone.signal).then(
+        (data) => ({ data, readAt }),
+        (error) => ({ error, readAt }),
+      );
+      if (gone.signal.aborted) return;
+      take(found);
+      if ('error' in found && found.error.status === 0) setTimeout(again, everyMs);
+    }
+    isReading = false;
+  }
+  void again();
+  return { again, close: () => gone.abort() };
+}
+
+/**
  * The answer of `/api/<path>`, read again when something changes. `data` is of this address, or undefined until it was
  * read. `last` was read last, perhaps with another query: only for what is the same in each of its answers. Without `path`
- * nothing is read. `ignoresRuns`: a run that wrote nothing changes nothing in the answer.
+ * nothing is read. `ignoresRuns`: a run that wrote nothing changes nothing in the answer. With both `data` and `error` the
+ * data is that of `readAt`, and newer data could not be read.
  * @param {string | undefined} path
  * @param {Record<string, unknown>} [query]
  * @param {{everyMs?: number, isFixed?: boolean, ignoresRuns?: boolean}} [options]
@@ -59,23 +91,34 @@ export function useData(path, query = {}, { everyMs = REFRESH_MS, isFixed = fals
   const { failed, version, actions } = usePage();
   const slow = useSlowVersion(ignoresRuns ? version.data : version.any, everyMs);
   const key = JSON.stringify([path, query]);
-  const [known, setKnown] = useState(/** @type {{key: string, data?: any, last?: any, error?: any}} */ ({ key: '' }));
+  const [known, setKnown] = useState(
+    /** @type {{key: string, data?: any, last?: any, readAt?: string, error?: any}} */ ({ key: '' }),
+  );
+  const reading = useRef(/** @type {ReturnType<typeof keepReading> | undefined} */ (undefined));
   useEffect(() => {
     if (path === undefined) return;
-    const gone = new AbortController();
-    read(path, query, gone.signal).then(
-      (data) => {
-        if (!gone.signal.aborted) setKnown({ key, data, last: data });
-      },
-      (error) => {
-        if (gone.signal.aborted) return;
+    const own = keepReading(
+      (signal) => read(path, query, signal),
+      ({ data, error, readAt }) => {
+        if (error === undefined) return setKnown({ key, data, last: data, readAt });
         failed(error);
         // Data that is already shown stays while the server cannot be reached.
-        setKnown((before) => (before.key === key && error.status === 0 ? before : { key, last: before.last, error }));
+        setKnown((before) =>
+          before.key === key && error.status === 0 ? { ...before, error } : { key, last: before.last, error },
+        );
       },
     );
-    return () => gone.abort();
-  }, [key, ...(isFixed ? [] : [slow, actions])]);
+    reading.current = own;
+    return own.close;
+  }, [key]);
+  const isFirst = useRef(true);
+  useEffect(
+    () => {
+      if (!isFirst.current) void reading.current?.again();
+      isFirst.current = false;
+    },
+    isFixed ? [] : [slow, actions],
+  );
   // What was read for another address would stand under the name of this one.
-  return { last: known.last, ...(known.key === key && { data: known.data, error: known.error }) };
+  return known.key === key ? known : { key, last: known.last };
 }

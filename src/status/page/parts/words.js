@@ -127,11 +127,13 @@ export const Failure = ({ error }) =>
  * Shows what `useData` brought: the error, a line while it is on its way, or the content. Times are shown in the time zone
  * of the installation, which the live document brings, so the content waits for that too.
  */
-export function Loaded({ of: { data, error }, children }) {
-  const { overview } = usePage();
-  if (error !== undefined) return html`<${Failure} error=${error} />`;
+export function Loaded({ of: { data, error, readAt }, children }) {
+  const { overview, isOutdated } = usePage();
+  if (error !== undefined && data === undefined) return html`<${Failure} error=${error} />`;
   if (data === undefined || overview === undefined) return html`<p class="hint" role="status">${t('page.loading')}</p>`;
-  return html`<div>${children(data)}</div>`;
+  // If the whole page is out of date, it says so once.
+  const isOld = error !== undefined && !isOutdated;
+  return html`<div>${isOld && html`<p class="banner bad" role="alert">${word('error', error.code)} ${t('data.since', { at: fullTime(readAt) })}</p>`}${children(data)}</div>`;
 }
 
 /** A choice among values; the first one is "all". */

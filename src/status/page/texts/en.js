@@ -31,6 +31,7 @@ export const en = {
   'trouble.silent': 'The daemon does not answer; it may be stopped or frozen.',
   'trouble.locked': 'The page is locked: its figures are no longer kept up.',
   'trouble.since': 'This page shows the state of {at}.',
+  'data.since': 'These figures are of {at}.',
   'trouble.never': 'No data has been read yet.',
   'token.title': 'Unlock page',
   'token.lock': 'Lock page',
@@ -43,7 +44,7 @@ export const en = {
   'note.undo': 'Undo',
   'note.close': 'Close the message',
   'error.no_answer': 'The server does not answer. Is the daemon running? The page retries by itself.',
-  'error.timed_out': 'No answer within 20 s. The daemon may be busy; reload the page.',
+  'error.timed_out': 'No answer within 20 s. The daemon may be busy; the page retries by itself.',
   'error.action_timed_out':
     'No answer within 20 s. The action may still be carried out: look at its effect before you repeat it.',
   'error.token_missing': 'This request needs the token.',

@@ -32,6 +32,7 @@ export const pt = {
   'trouble.silent': 'O serviço local não responde; pode estar parado ou travado.',
   'trouble.locked': 'A página está bloqueada: seus números não são mais atualizados.',
   'trouble.since': 'Esta página mostra a situação de {at}.',
+  'data.since': 'Estes números são de {at}.',
   'trouble.never': 'Nenhum dado foi lido ainda.',
   'token.title': 'Desbloquear',
   'token.lock': 'Bloquear',
@@ -44,7 +45,7 @@ export const pt = {
   'note.undo': 'Desfazer',
   'note.close': 'Fechar a mensagem',
   'error.no_answer': 'O servidor não responde. O serviço local está em execução? A página tenta de novo sozinha.',
-  'error.timed_out': 'Nenhuma resposta em 20 s. O serviço local pode estar ocupado; recarregue a página.',
+  'error.timed_out': 'Nenhuma resposta em 20 s. O serviço local pode estar ocupado; a página tenta de novo sozinha.',
   'error.action_timed_out':
     'Nenhuma resposta em 20 s. A ação ainda pode ser executada: confira o efeito antes de repeti-la.',
   'error.token_missing': 'Esta solicitação exige o token.',
