@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { type App, openApp } from '../app/app.ts';
 import { asRoadbookError, Fatal } from '../core/errors.ts';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../core/log.ts';
-import { createRedactor } from '../core/text/redaction.ts';
+import { createRedactor, redactedError } from '../core/text/redaction.ts';
 import { terminalText } from '../core/text/terminal-text.ts';
 import { EXIT, exitCodeOf } from './output/exit-codes.ts';
 import { VERSION } from './version.ts';
@@ -84,12 +84,10 @@ export const withApp =
 
 function reportFailure(thrown: unknown, { json, logLevel }: CommonOptions, app?: App): number {
   const failure = asRoadbookError(thrown);
-  const { redact } = app?.redactor ?? createRedactor();
-  const message = redact(failure.message);
-  const hint = failure.hint === undefined ? null : redact(failure.hint);
+  const error = redactedError(failure, app?.redactor ?? createRedactor());
   const faults = (failure as { faults?: unknown }).faults;
-  if (json) print(JSON.stringify({ error: { code: failure.code, message, hint, faults } }, null, 2));
-  say(`roadbook: ${message}${hint === null ? '' : `\n  Try: ${hint}`}`);
+  if (json) print(JSON.stringify({ error: { ...error, faults } }, null, 2));
+  say(`roadbook: ${error.message}${error.hint === null ? '' : `\n  Try: ${error.hint}`}`);
   if (logLevel === 'debug' || logLevel === 'trace') app?.log.debug({ err: failure }, 'command failed');
   return exitCodeOf(failure.code);
 }

@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { asRoadbookError, RoadbookError } from '../../core/errors.ts';
+import { redactedError } from '../../core/text/redaction.ts';
 import type { StatusServerDependencies } from './dependencies.ts';
 
 /** An error with its own HTTP status. */
@@ -23,8 +24,7 @@ export const answerError =
     const status = statusOf(error);
     if (status >= 500) log.error({ err: error, path: c.req.path }, 'status request failed');
     if (status === 401) c.header('www-authenticate', 'Bearer realm="roadbook"');
-    const hint = error.hint === undefined ? null : redactor.redact(error.hint);
-    return c.json({ error: { code: error.code, message: redactor.redact(error.message), hint } }, status);
+    return c.json({ error: redactedError(error, redactor) }, status);
   };
 
 function statusOf(error: RoadbookError): ContentfulStatusCode {
