@@ -1,24 +1,13 @@
 // What a job does next, from its runs in the warehouse: run now, wait until its next tick, or wait for a request.
-import type { RunCause } from '../warehouse/control/runs.ts';
+import type { RunCause, readTicks } from '../warehouse/control/runs.ts';
 import { dueTick, type Era, firstEra, isClockSetBack, jitterOf, periodAt } from './due.ts';
 import type { Schedule } from './ticks.ts';
 
-/** The state of a job's ticks, from the warehouse. */
-export interface TickState {
-  paused: boolean;
-  /** The last run made by the schedule; null if there was none. */
-  lastRunId: string | null;
-  /** Start or tick of that run in ms, whichever is later; undefined if there was none. */
-  lastMs: number | undefined;
-  /** Tick of that run in ms, if the run was interrupted and has to be repeated. */
-  unfinishedMs: number | undefined;
-  /** Tick, or start, of the newest run in ms, on request or not. */
-  tickMs: number | undefined;
-  /** When the newest run is tried again, in ms, because its failure may pass. */
-  retryMs: number | undefined;
-  /** Number of the next try. */
-  attempt: number;
-}
+/**
+ * The state of a job's ticks, from the warehouse. `lastMs` is the start or the tick of the last run by the schedule, whichever
+ * is later; `unfinishedMs` its tick if it was cut off; `tickMs` that of the newest run, on request or not.
+ */
+export type TickState = Awaited<ReturnType<typeof readTicks>>;
 
 /** Why and when a run is due. */
 export interface DueRun {

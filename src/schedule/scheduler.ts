@@ -103,8 +103,6 @@ export function createScheduler(jobs: readonly ScheduledJob[], dependencies: Sch
     await waiting.catch(() => undefined);
   }
 
-  const wakeEntry = (entry: Entry | undefined): void => entry?.wakeUp.abort();
-
   for (const job of jobs) add(job);
 
   return {
@@ -126,20 +124,20 @@ export function createScheduler(jobs: readonly ScheduledJob[], dependencies: Sch
         else if (!isSame(scheduleOf(entry), job)) {
           const { cron, timezone } = job;
           entry.eras = changeSchedule(entry.eras, { cron, timezone }, clock.now());
-          wakeEntry(entry);
+          entry.wakeUp.abort();
         }
       }
     },
     /** Decides again for one job (default: all), because it was paused or freed, or the clock was set. */
     wake(job?: string): void {
-      for (const entry of job === undefined ? entries.values() : [entries.get(job)]) wakeEntry(entry);
+      for (const entry of job === undefined ? entries.values() : [entries.get(job)]) entry?.wakeUp.abort();
     },
     /** Runs a job as soon as possible, regardless of its schedule. */
     runNow(job: string): void {
       const entry = entries.get(job);
       if (entry === undefined) return;
       entry.isRequested = true;
-      wakeEntry(entry);
+      entry.wakeUp.abort();
     },
     /** Starts no more runs; resolves when the running jobs have ended. Aborts them after `graceMs`. */
     async stop(graceMs: number): Promise<void> {
