@@ -1,6 +1,6 @@
 // roadbook init: asks for the service, the warehouse and a feed of route plans, tries each, and writes a commented
 // configuration. Every answer can be given by an option. Credentials go to `.env`, which only its owner can read.
-import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { type App, openApp } from '../app/app.ts';
@@ -89,7 +89,7 @@ async function init(options: InitOptions): Promise<number> {
   const env = await dotenvWith(variables, interview, options);
   const tried = await tryOut(options, setup, (app) => checkApp(app));
   const checks = tried.map((result) => ({ ...result, found: result.found.replace(draftOf(file), file) }));
-  if (env !== undefined) await writeSecret('.env', env);
+  if (env !== undefined) await replaceFile('.env', env, 0o600);
   await replaceFile(file, fileText(setup));
   await replaceFile(join(dirname(file), 'roadbook.schema.json'), `${await schemaText()}\n`);
   if (setup.answers.source === 'sql') await replaceFile(tables, tablesText(setup.answers.client));
@@ -172,11 +172,6 @@ async function dotenvWith(
     );
   if (changed.length === 0) return undefined;
   return withVariables((await ifExists(readFile('.env', 'utf8'))) ?? '', Object.fromEntries(changed));
-}
-
-async function writeSecret(file: string, text: string): Promise<void> {
-  await replaceFile(file, text, 0o600);
-  await chmod(file, 0o600);
 }
 
 /** Asks for one part after the other. On a terminal each is tried, and may be corrected or kept as it is. */

@@ -72,7 +72,9 @@ export async function askNeeded(chosen: Chosen, columns: Columns, source: string
 }
 
 async function askInto(chosen: Chosen, columns: Columns, path: string, why = ''): Promise<void> {
-  chosen.set(path, await askColumns(`${path}${why}`, [...columns.keys()], chosen.get(path)));
+  const { input } = await prompts();
+  const question = columnQuestion(`${path}${why}`, [...columns.keys()], chosen.get(path) ?? []);
+  chosen.set(path, question.columnsOf(await input(question.input, OUTPUT)));
 }
 
 /** Empty if the feed is read just so without a mapping, and no column is read as a path that was left out. */
@@ -88,14 +90,7 @@ export function mappingOf(chosen: Chosen, columns: Columns): Mapping {
   );
 }
 
-/** The columns of what is named; several are joined by a space. */
-async function askColumns(what: string, header: readonly string[], before: readonly string[] = []): Promise<string[]> {
-  const { input } = await prompts();
-  const question = columnQuestion(what, header, before);
-  return question.columnsOf(await input(question.input, OUTPUT));
-}
-
-/** The names of the ERP's columns are typed as they are shown, without control characters. */
+/** Several columns are joined by a space. Their names are typed as they are shown, without control characters. */
 export function columnQuestion(what: string, header: readonly string[], before: readonly string[]) {
   const byShown = new Map(header.map((column) => [terminalText(column), column]));
   const split = (typed: string): string[] =>
