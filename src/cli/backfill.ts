@@ -21,7 +21,7 @@ export const define = (command: Command): Command =>
       checkHasPeriod(job);
       const interval = readPeriod({ from, to }, app.loaded.config.timezone);
       if (interval === undefined) throw usageError('--from and --to are required', 'set both');
-      const bar = createProgressBar(name, app.clock, process.stderr);
+      const bar = createProgressBar(name, app.clock);
       const { summary } = await runChain(
         {
           job,

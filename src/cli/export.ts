@@ -29,7 +29,7 @@ export const define = (command: Command): Command =>
         .option('--table <name...>', 'only these tables or views', [])
         .option('--full', 'write everything, changed or not', false),
     action: withApp(async (app, _args, { json, format, out, table, full }) => {
-      const bar = createProgressBar('export', app.clock, process.stderr, 'rows');
+      const bar = createProgressBar('export', app.clock, 'rows');
       // Stored rows are rewritten to the current privacy policy first; exported files cannot be rewritten later.
       await app.privacy();
       const written = await exportTables(await app.warehouse(), {

@@ -4,8 +4,9 @@ import { formatDuration } from '../../core/time/durations.ts';
 
 const WIDTH = 30;
 
-/** Commands pass stderr as `stream`: stdout is for data. */
-export function createProgressBar(label: string, clock: Clock, stream: NodeJS.WriteStream, unit = 'slices') {
+export function createProgressBar(label: string, clock: Clock, unit = 'slices') {
+  // stdout is for data.
+  const stream = process.stderr;
   const startedAt = clock.now();
   let first: number | undefined;
   let lastTenth = -1;
