@@ -63,11 +63,9 @@ export const define = (command: Command): Command =>
       print(
         json
           ? JSON.stringify({ run: summary, drift, late, tables }, null, 2)
-          : [
-              describeRun(summary),
-              ...describe(found),
-              ...sentences(found, { repair, drift, late, summary, maxCalls: settings.options.max_calls }),
-            ].join('\n'),
+          : [describeRun(summary), ...describe(found), ...sentences(found, { drift, late }, summary, options)].join(
+              '\n',
+            ),
       );
       return summary.status === 'ok' && drift.wrong > 0 ? EXIT.partial : exitCodeOfRun(summary);
     }),
@@ -105,23 +103,19 @@ function describe(found: readonly VerifiedDay[]): string[] {
   return ['', recordTable([...rows]), ''];
 }
 
-interface Reported {
-  repair: boolean;
-  drift: ReturnType<typeof sumOf>;
-  late: ReturnType<typeof sumOf>;
-  summary: RunSummary;
-  maxCalls: unknown;
-}
-
 /** The next sample is another one, so the hint asks for all days of the tables that drift. */
-function sentences(found: readonly VerifiedDay[], { repair, drift, late, summary, maxCalls }: Reported): string[] {
-  const invalid = summary.quarantined;
+function sentences(
+  found: readonly VerifiedDay[],
+  { drift, late }: Record<'drift' | 'late', ReturnType<typeof sumOf>>,
+  { quarantined: invalid, status }: RunSummary,
+  { repair, max_calls }: { repair: boolean; max_calls?: unknown },
+): string[] {
   const drifted = found.filter(({ state, compared, equal }) => state === 'final' && compared > equal);
   const tables = [...new Set(drifted.map(({ table_name }) => table_name))];
-  const repaired = summary.status === 'ok' ? 'Repaired.' : 'Repaired only in part: the run did not compare everything.';
+  const repaired = status === 'ok' ? 'Repaired.' : 'Repaired only in part: the run did not compare everything.';
   const hint = repair
     ? repaired
-    : `Repair it, with at most ${maxCalls} calls (jobs.verify-warehouse.max_calls): npx roadbook verify --repair --sample 1000 --table ${tables.join(' ')}`;
+    : `Repair it, with at most ${max_calls} calls (jobs.verify-warehouse.max_calls): npx roadbook verify --repair --sample 1000 --table ${tables.join(' ')}`;
   return [
     ...(drift.compared === 0 ? ['No row of a final day was in the sample.'] : []),
     ...(drift.compared > 0 && drift.wrong === 0 ? [`No drift: ${drift.compared} rows of final days are equal.`] : []),
