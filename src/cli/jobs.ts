@@ -63,15 +63,8 @@ function show(lines: readonly Awaited<ReturnType<typeof describeJob>>[], next: n
 const shownTick = ({ local, clock_change_day }: ReturnType<typeof describeTick>): string =>
   clock_change_day ? `${local} (the clock changes on this day)` : local;
 
-interface JobAction {
-  name: string;
-  summary: string;
-  apply(engine: Engine, job: string, at: string): Promise<void>;
-  /** Follows the name of the job. */
-  result: string;
-}
-
-const ACTIONS: readonly JobAction[] = [
+/** `result` follows the name of the job. */
+const ACTIONS = [
   {
     name: 'pause',
     summary: 'skips the ticks of a job until it is resumed; an active run continues',
@@ -87,12 +80,12 @@ const ACTIONS: readonly JobAction[] = [
   {
     name: 'run-now',
     summary: 'requests one run of a job from the daemon, without waiting for it',
-    apply: (engine, job, at) => requestRun(engine, job, at, 'command line'),
+    apply: (engine: Engine, job: string, at: string) => requestRun(engine, job, at, 'command line'),
     result: 'requested; a daemon starts the run within seconds, or when a daemon starts.',
   },
 ];
 
-const addAction = (jobs: Command, { name: action, summary, apply, result }: JobAction): Command =>
+const addAction = (jobs: Command, { name: action, summary, apply, result }: (typeof ACTIONS)[number]): Command =>
   addCommand(jobs, {
     usage: `${action} <job>`,
     summary,
