@@ -92,7 +92,7 @@ function timeAxis(fromMs: number, toMs: number, nowMs: number): number[] {
   return [...new Set([...ends, ...(isWithin ? [nowMs] : [])])].toSorted((a, b) => a - b);
 }
 
-const countByValue = (words: readonly string[]): Record<string, number> =>
+export const countByValue = (words: readonly string[]): Record<string, number> =>
   Object.fromEntries(
     Map.groupBy(words, (word) => word)
       .entries()

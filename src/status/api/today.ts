@@ -16,7 +16,7 @@ import {
 import { missingProof, proofByAgent } from '../../warehouse/queries/missing-proof.ts';
 import { tableFreshnessOf } from '../health/status-document.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
-import { dayChart, type LateRule, lateSeconds } from './day-chart.ts';
+import { countByValue, dayChart, type LateRule, lateSeconds } from './day-chart.ts';
 import { dayPlanRows } from './day-plans.ts';
 import { languageOf, query } from './page-query.ts';
 import { entryFacts } from './plans.ts';
@@ -71,11 +71,7 @@ export function today(dependencies: StatusServerDependencies): Hono {
       late_after_seconds: config.stops.lateAfterMs / 1_000,
       /** Until when the service was read; null if it was not read yet. */
       read_until: freshAt,
-      steps: Object.fromEntries(
-        Map.groupBy(rows, ({ step }) => step)
-          .entries()
-          .map(([step, some]) => [step, some.length]),
-      ),
+      steps: countByValue(rows.map(({ step }) => step)),
       rows: rows.slice(0, MOST_PLANS),
       cut: rows.length > MOST_PLANS,
     });
