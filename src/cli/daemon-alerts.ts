@@ -1,7 +1,6 @@
 // The alerts of a daemon: the reasons for its health, by its running configuration.
 import type { App } from '../app/app.ts';
-import { alertConditions } from '../status/alerts/alert-conditions.ts';
-import { type Alerts, createAlerts } from '../status/alerts/alerts.ts';
+import { type Alerts, alertConditions, createAlerts } from '../status/alerts/alerts.ts';
 import { healthFacts } from '../status/health/status-document.ts';
 import { readConfigState } from '../warehouse/control/config-state.ts';
 import type { Engine } from '../warehouse/engine.ts';

@@ -2,9 +2,9 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/schema.ts';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { alertConditions } from '../../src/status/alerts/alert-conditions.ts';
+import { alertConditions } from '../../src/status/alerts/alerts.ts';
 import type { CheckResult } from '../../src/status/doctor/check-result.ts';
-import { probeChecks } from '../../src/status/doctor/probe-checks.ts';
+import { probeChecks } from '../../src/status/doctor/doctor.ts';
 import type { Reason } from '../../src/status/health/reasons.ts';
 import { unfitAnswers } from '../../src/status/health/unfit-answers.ts';
 import { isChange, newestAnswers, type ProbeAnswer, type Question } from '../../src/sync/probe/answers.ts';

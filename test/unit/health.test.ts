@@ -1,7 +1,7 @@
 // The health of a job, from its own cadence. Instants are written out; nothing is computed by the code's own
 // arithmetic.
 import { describe, expect, it } from 'vitest';
-import { alertConditions } from '../../src/status/alerts/alert-conditions.ts';
+import { alertConditions } from '../../src/status/alerts/alerts.ts';
 import { type Health, healthOf, type JobFacts, type LateCause, overallHealth } from '../../src/status/health/health.ts';
 import type { JobStatus } from '../../src/status/health/job-status.ts';
 import { healthReasons, type ReasonFacts, withItemHealth } from '../../src/status/health/reasons.ts';

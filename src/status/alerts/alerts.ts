@@ -6,10 +6,21 @@ import type { Log } from '../../core/log.ts';
 import type { Redactor } from '../../core/text/redaction.ts';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { createLoop } from '../../core/time/loop.ts';
-import { claimAlert, isNews, recordAlert, reportedStates } from '../../warehouse/control/alert-store.ts';
+import { claimAlert, isNews, type Reported, recordAlert, reportedStates } from '../../warehouse/control/alert-store.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import { type Condition, recoveries } from './alert-conditions.ts';
+import type { Reason } from '../health/reasons.ts';
 import { sendToWebhook } from './webhook.ts';
+
+export interface Condition {
+  /** The unique subject: `job pull-events`, `outbox found_twice`, `config`. */
+  subject: string;
+  /** What is wrong, in one word; `ok` after a recovery. Each change of the state is reported once. */
+  state: string;
+  /** ISO instant of the newest item, if new ones are reported too. */
+  newest: string | null;
+  /** A sentence for people. It holds no record and no secret. */
+  text: string;
+}
 
 export interface AlertDependencies {
   engine: Engine;
@@ -89,3 +100,30 @@ export function alertMessage(
 /** Slack reads `<…>` as a command; `<!channel>`, for example, notifies everybody. */
 const escapeForSlack = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** A pause is intended, a new job has not run yet, and a read-back within ten minutes needs nobody. */
+const SILENT: readonly string[] = ['job_paused', 'job_never_ran', 'push_unclear'];
+
+export const alertConditions = (reasons: readonly Reason[]): Condition[] =>
+  reasons
+    .filter(({ code }) => !SILENT.includes(code))
+    .map((reason) => ({
+      subject: reason.subject,
+      state: stateOf(reason),
+      newest: reason.newest ?? null,
+      text: reason.hint === null ? reason.text : `${reason.text}. Try: ${reason.hint}`,
+    }));
+
+/** The state names what is wrong with the subject, so it leaves out what the subject says already. */
+const stateOf = ({ code }: Reason): string => code.replace(/^(job|push|deadline|config|daemon|service)_/, '');
+
+/** The subjects that were reported as wrong and are so no more. */
+function recoveries(reported: ReadonlyMap<string, Reported>, now: readonly Condition[]): Condition[] {
+  const wrong = new Set(now.map(({ subject }) => subject));
+  return [...reported]
+    .filter(([subject, { state }]) => state !== 'ok' && !wrong.has(subject))
+    .map(([subject, { state }]) => {
+      const text = `${subject.replace(/^job /, '')}: no longer ${state.replaceAll('_', ' ')}`;
+      return { subject, state: 'ok', newest: null, text };
+    });
+}

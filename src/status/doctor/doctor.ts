@@ -10,11 +10,12 @@ import type { ErpSource } from '../../erp/source.ts';
 import type { Fleet } from '../../fleet/client.ts';
 import { vehicles } from '../../fleet/endpoints/vehicles.ts';
 import { nextTick } from '../../schedule/ticks.ts';
+import { type ProbeAnswer, QUESTIONS } from '../../sync/probe/answers.ts';
 import type { ProbeReport } from '../../sync/probe/probe.ts';
 import type { Engine } from '../../warehouse/engine.ts';
+import { contradictionOf } from '../health/unfit-answers.ts';
 import { type CheckOutcome, type CheckResult, ok, warn } from './check-result.ts';
 import { checkDisk, checkRuntime, checkStatusAddress, checkStatusToken, checkZoneData } from './machine-checks.ts';
-import { probeChecks } from './probe-checks.ts';
 import { checkDaemons, checkServerClock, checkWarehouse } from './warehouse-checks.ts';
 
 export interface DoctorDependencies {
@@ -159,6 +160,25 @@ async function checkFeed(
       thrown instanceof Skippable ? warn(thrown.message, thrown.hint ?? '') : failed(thrown, redactor),
     );
   return outcome === undefined ? [] : [{ ...outcome, found: `${kind}: ${outcome.found}` }];
+}
+
+/** Warns where an answer has changed, or where the configuration does not fit to it. */
+export const probeChecks = ({ answers, calls }: ProbeReport, config: Config): CheckOutcome[] => [
+  ...answers.map((each) => outcomeOf(each, config)),
+  ok(`${calls} requests, none of which changes a record`),
+];
+
+function outcomeOf({ question, answer, evidence, was, stored }: ProbeAnswer, config: Config): CheckOutcome {
+  const earlier = stored === undefined ? '' : `; found ${stored.at}: ${stored.answer}`;
+  const known = `${QUESTIONS[question]}: ${answer ?? 'not known'} (${evidence})${earlier}`;
+  const newest = answer ?? stored?.answer;
+  const wrong = newest === undefined ? undefined : contradictionOf(question, newest, config);
+  if (wrong !== undefined) return warn(`${known}; ${wrong.found}`, wrong.hint);
+  if (was === undefined) return ok(known);
+  return warn(
+    `${known}; it was: ${was}`,
+    'The service has changed: compare the last days with it by `roadbook verify`.',
+  );
 }
 
 function failed(thrown: unknown, redactor: Redactor): CheckOutcome {
