@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { callBudget } from '../../src/status/capacity/call-budget.ts';
 import { rowsADay, type SizedTable, usualFleetDay } from '../../src/status/capacity/fleet-day.ts';
-import { rowBytes, type SizingInput, type SizingJob, sizing } from '../../src/status/capacity/sizing.ts';
-import { slowerSchedules } from '../../src/status/capacity/slower-schedules.ts';
+import {
+  rowBytes,
+  type SizingInput,
+  type SizingJob,
+  sizing,
+  slowerSchedules,
+} from '../../src/status/capacity/sizing.ts';
 import { retentionByTable } from '../../src/warehouse/maintenance/retention.ts';
 import { baseTables } from '../../src/warehouse/schema/catalog.ts';
 import { measureRowBytes } from '../support/row-bytes.ts';

@@ -10,7 +10,7 @@ export interface BudgetJob extends Schedule {
 }
 
 const MINUTE_MS = 60_000;
-const MINUTES_A_DAY = 1_440;
+export const MINUTES_A_DAY = 1_440;
 /** Periods are computed from at most this many ticks, up to this far ahead. */
 const MOST_TICKS = 200;
 const HORIZON_MS = 35 * DAY_MS;

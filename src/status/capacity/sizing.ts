@@ -1,9 +1,8 @@
 // What a fleet of a given size needs: calls against the rate of the account, rows, disk, concurrent requests, daemons.
 // Pure arithmetic over the call budget, the rows of a day and the bytes of a row; no warehouse, no service.
-import { DAY_MS } from '../../core/time/durations.ts';
-import { type BudgetJob, type CallBudget, FULL_SHARE, sum } from './call-budget.ts';
+import { DAY_MS, formatDuration } from '../../core/time/durations.ts';
+import { type BudgetJob, type CallBudget, FULL_SHARE, MINUTES_A_DAY, sum } from './call-budget.ts';
 import { type FleetDay, rowsADay, type SizedTable } from './fleet-day.ts';
-import { rateFor, slowerSchedules } from './slower-schedules.ts';
 
 export interface SizingJob extends BudgetJob {
   /** The tables that the job fills. */
@@ -58,7 +57,7 @@ export function sizing(jobs: readonly SizingJob[], budget: CallBudget, input: Si
 function figuresOf(jobs: readonly SizingJob[], budget: CallBudget, input: SizingInput) {
   const { day, latencyMs, pictureKb } = input;
   const rate = budget.requests_per_minute;
-  const callsAMinute = budget.calls_per_day / 1_440;
+  const callsAMinute = budget.calls_per_day / MINUTES_A_DAY;
   const rows = rowsADay(day);
   const tables = tableSizes(rows, input);
   const records = recordsADay(jobs, budget, rows) / (DAY_MS / 1_000);
@@ -68,7 +67,7 @@ function figuresOf(jobs: readonly SizingJob[], budget: CallBudget, input: Sizing
     requests_per_minute: rate,
     share: budget.share,
     /** The rate that the schedules need, with room to catch up. */
-    requests_per_minute_needed: rateFor(budget.calls_per_day),
+    requests_per_minute_needed: Math.ceil(callsAMinute / FULL_SHARE),
     rows_a_day: Math.round(sum(Object.values(rows))),
     gb_a_year: rounded(sum(tables.map(({ gb }) => gb))),
     picture_gb_a_year: rounded((day.vehicles * day.picturesADay * pictureKb * 1e3 * DAYS_A_YEAR) / GB),
@@ -80,7 +79,6 @@ function figuresOf(jobs: readonly SizingJob[], budget: CallBudget, input: Sizing
     daemons: Math.min(MOST_DAEMONS, Math.max(1, Math.ceil(records / RECORDS_A_SECOND))),
     fits: budget.share <= FULL_SHARE,
     tables,
-    /** Longer periods with which the schedules fit the current rate; empty if they already fit. */
     slower: slowerSchedules(jobs, budget),
   };
 }
@@ -177,6 +175,43 @@ function changesOfMachines(found: Figures, input: SizingInput): string[] {
   }
   if (isLarge) changes.push('Limit how long rows are kept: jobs.maintain-warehouse.retention');
   return changes;
+}
+
+const MINUTES = [2, 3, 5, 10, 15, 20, 30, 60, 120, 180, 240, 360, 720, 1_440];
+
+/**
+ * Longer periods with which all jobs together fit the rate; empty if they already fit, or if no period would make them fit. Each
+ * step slows down the job with the most calls. A job that needs as many calls at any period, such as a push, is left alone.
+ */
+export function slowerSchedules(jobs: readonly BudgetJob[], budget: CallBudget) {
+  const most = budget.requests_per_minute * MINUTES_A_DAY * FULL_SHARE;
+  const state = budget.jobs.map(({ name, calls_per_day, runs_per_day }) => ({
+    job: jobs.find((each) => each.name === name),
+    name,
+    calls: calls_per_day,
+    periodMs: DAY_MS / Math.max(runs_per_day, 0.001),
+    isSlower: false,
+  }));
+  while (sum(state.map(({ calls }) => calls)) > most) {
+    const steps = state.flatMap((each) => {
+      const next = MINUTES.find((minutes) => minutes * 60_000 > each.periodMs * 1.01);
+      if (next === undefined || each.job === undefined) return [];
+      const periodMs = next * 60_000;
+      const calls = (each.job.callsOf(periodMs).calls * DAY_MS) / periodMs;
+      return calls < each.calls * 0.99 ? [{ each, periodMs, calls }] : [];
+    });
+    const costliest = steps.toSorted((a, b) => b.each.calls - a.each.calls)[0];
+    if (costliest === undefined) return [];
+    Object.assign(costliest.each, { calls: costliest.calls, periodMs: costliest.periodMs, isSlower: true });
+  }
+  return state
+    .filter(({ isSlower }) => isSlower)
+    .map(({ name, calls, periodMs }) => ({
+      job: name,
+      /** The new period, as operators write it. */
+      every: formatDuration(periodMs),
+      calls_per_day: Math.round(calls),
+    }));
 }
 
 const rounded = (number: number): number => Number(number.toFixed(number < 10 ? 2 : 0));
