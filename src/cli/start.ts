@@ -2,20 +2,23 @@
 // one stops at once. Any other SIGHUP reloads the configuration.
 import type { Command } from 'commander';
 import type { App } from '../app/app.ts';
+import { isoInstant } from '../core/time/clock.ts';
 import { createScheduler, type ScheduledJob } from '../schedule/scheduler.ts';
 import { localTick, nextTick } from '../schedule/ticks.ts';
 import { createControlWatch } from '../schedule/watch.ts';
+import { refusalOf } from '../status/health/config-error.ts';
+import type { StatusServerDependencies } from '../status/server/dependencies.ts';
 import { startStatusServer } from '../status/server/server.ts';
 import { runChain } from '../sync/job-chain.ts';
-import { readControls } from '../warehouse/control/job-controls.ts';
+import { readConfigState } from '../warehouse/control/config-state.ts';
+import { pauseJob, readControls, requestRun, resumeJob } from '../warehouse/control/job-controls.ts';
 import { readTicks } from '../warehouse/control/runs.ts';
 import type { Engine } from '../warehouse/engine.ts';
-import { defineCommand, print, say, withApp } from './command.ts';
+import { defineCommand, print, say, usageError, withApp } from './command.ts';
 import { daemonAlerts } from './daemon-alerts.ts';
 import { followEdits } from './follow-edits.ts';
 import { enabledJobs, jobLookup, namedJob } from './named-job.ts';
 import { textTable } from './output/text-table.ts';
-import { pageDependencies } from './page-dependencies.ts';
 import { untilSignal } from './signals.ts';
 import { VERSION } from './version.ts';
 
@@ -97,6 +100,42 @@ const schedule = (app: App, engine: Engine, jobs: readonly ScheduledJob[]) =>
       await app.during((dependencies) => runChain(request, jobLookup(app), dependencies));
     },
   });
+
+/** The dependencies of the status server. */
+const pageDependencies = async (app: App, engine: Engine): Promise<StatusServerDependencies> => ({
+  ...app,
+  version: VERSION,
+  engine,
+  privacy: await app.privacy(),
+  jobActions: jobActions(app, engine),
+  running: () => app.loaded,
+  refusedEdit: async () => refusalOf(app.loaded.file, await readConfigState(engine)),
+  session: async () => (await app.service()).fleet.session(),
+  queueFacts: app.dispatcher.facts,
+});
+
+/** Actions are stored in the warehouse, so that they survive this process and any daemon can carry them out. */
+function jobActions(app: App, engine: Engine): StatusServerDependencies['jobActions'] {
+  const now = () => isoInstant(app.clock.now());
+  return {
+    async run(job) {
+      if (app.loaded.config.jobs[job]?.enabled !== true) {
+        const hint = `Set jobs.${job}.enabled to true, or run the job once with \`roadbook run ${job}\`.`;
+        throw usageError(`${job} is disabled in the configuration`, hint);
+      }
+      await requestRun(engine, job, now(), 'status page');
+      return 'The run starts within seconds.';
+    },
+    async pause(job) {
+      await pauseJob(engine, job, now());
+      return 'The job is paused; an active run continues.';
+    },
+    async resume(job) {
+      await resumeJob(engine, job, now());
+      return 'The job is resumed; missed ticks are caught up with one run.';
+    },
+  };
+}
 
 function welcome(app: App, address: string, page: string | null, jobs: readonly ScheduledJob[]): string {
   const { service, warehouse } = app.loaded.config;

@@ -16,7 +16,7 @@ import { quarantined } from '../../warehouse/control/quarantine.ts';
 import { SHOWN_STATES } from '../../warehouse/outbox/entry.ts';
 import { countEntries, type EntryFilter } from '../../warehouse/outbox/lists.ts';
 import { ApiError } from '../server/api-error.ts';
-import type { JobActions, StatusServerDependencies } from '../server/dependencies.ts';
+import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { dayOf } from './page-query.ts';
 import { namedEntry, subjectOf } from './plans.ts';
 
@@ -77,7 +77,7 @@ export function actions(dependencies: StatusServerDependencies, onDone: () => vo
   }
 
   const app = new Hono();
-  for (const action of ['run', 'pause', 'resume'] as const satisfies (keyof JobActions)[]) {
+  for (const action of ['run', 'pause', 'resume'] as const) {
     app.post(`/jobs/:job/${action}`, (c) => {
       const job = knownJob(c.req.param('job'), dependencies).name;
       return carryOutAudited(c, { action, subject: job, carryOut: () => jobActions[action](job) });

@@ -3,8 +3,7 @@
 import type { Config } from '../../config/schema.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import type { SessionState } from '../../fleet/session/session.ts';
-import type { QueueFacts } from '../../sync/dispatch/dispatcher.ts';
-import type { NamedJob } from '../../sync/job.ts';
+import type { Dispatcher } from '../../sync/dispatch/dispatcher.ts';
 import { changedAnswers } from '../../sync/probe/answers.ts';
 import { isCounted } from '../../sync/pull/plan/scopes.ts';
 import { outboxAttention } from '../../sync/push/attention.ts';
@@ -30,8 +29,8 @@ export interface StatusDependencies extends JobStatusDependencies {
   session: SessionState;
   /** Cached counts for frequent callers. Default: count every table. */
   rowCounts?: RowCounts;
-  /** Counts of the queue that the daemons share; absent or null if there is no queue. */
-  queueFacts?(): Promise<QueueFacts | null>;
+  /** Counts of the queue that the daemons share; null if there is no queue. */
+  queueFacts: Dispatcher['facts'];
 }
 
 export type HealthDependencies = JobStatusDependencies & Pick<StatusDependencies, 'configError'>;
@@ -45,11 +44,7 @@ const VERIFY_JOB = 'verify-warehouse';
 /** The results of tables that an enabled job still pulls, and that are not out of date. */
 export function currentDrift(
   verification: readonly TableDrift[],
-  {
-    jobs,
-    config,
-    nowMs,
-  }: { jobs: readonly Pick<NamedJob, 'name' | 'tables'>[]; config: Pick<Config, 'jobs'>; nowMs: number },
+  { jobs, config, nowMs }: Pick<HealthDependencies, 'jobs' | 'config'> & { nowMs: number },
 ): TableDrift[] {
   const pulled = new Set(
     jobs.filter(({ name }) => config.jobs[name]?.enabled).flatMap(({ tables }) => tables.map(({ name }) => name)),
@@ -110,7 +105,7 @@ export async function statusFacts(dependencies: StatusDependencies) {
   const tables = await Promise.all(baseTables.map(({ name }) => tableStatus(name, dependencies)));
   /** Since when the outcome of the oldest unknown push is unknown. */
   const unknownSince = await oldestUnknown(dependencies.engine);
-  const queue = (await dependencies.queueFacts?.()) ?? null;
+  const queue = await dependencies.queueFacts();
   const document = {
     health: overallHealth([...jobs.map(({ health }) => health), ...reasons.map(({ health }) => health)]),
     version: dependencies.version,

@@ -4,16 +4,9 @@ import type { Config } from '../../config/schema.ts';
 import type { LogTail } from '../../core/log-tail.ts';
 import type { SessionState } from '../../fleet/session/session.ts';
 import type { SyncDependencies } from '../../sync/dependencies.ts';
-import type { QueueFacts } from '../../sync/dispatch/dispatcher.ts';
+import type { Dispatcher } from '../../sync/dispatch/dispatcher.ts';
 import type { NamedJob } from '../../sync/job.ts';
 import type { RunTotals } from '../../sync/run-totals.ts';
-
-/** The actions on a job. Each returns a sentence that says what happens now. */
-export interface JobActions {
-  run(job: string): Promise<string>;
-  pause(job: string): Promise<string>;
-  resume(job: string): Promise<string>;
-}
 
 export interface StatusServerDependencies
   extends Pick<SyncDependencies, 'engine' | 'clock' | 'log' | 'redactor' | 'privacy'> {
@@ -22,11 +15,12 @@ export interface StatusServerDependencies
   logTail: LogTail;
   /** What the runs of this process have counted. */
   totals: RunTotals;
-  jobActions: JobActions;
+  /** The actions on a job. Each returns a sentence that says what happens now. */
+  jobActions: Record<'run' | 'pause' | 'resume', (job: string) => Promise<string>>;
   running(): { file: string; config: Config; loadedAt: string };
   /** The error of the last rejected edit, with file:line:column; null if the file is in effect. */
   refusedEdit(): Promise<string | null>;
   session(): Promise<SessionState>;
-  /** Counts of the queue that the daemons share; absent or null if there is no queue. */
-  queueFacts?(): Promise<QueueFacts | null>;
+  /** Counts of the queue that the daemons share; null if there is no queue. */
+  queueFacts: Dispatcher['facts'];
 }
