@@ -1,8 +1,13 @@
 // roadbook start: the daemon. It runs until SIGTERM, SIGINT or the end of its terminal. The first signal drains, a second
 // one stops at once. Any other SIGHUP reloads the configuration.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { App } from '../app/app.ts';
+import { digestOf, watchConfig } from '../config/watch.ts';
 import { isoInstant } from '../core/time/clock.ts';
+import type { Loop } from '../core/time/loop.ts';
+import { createReload } from '../schedule/reload.ts';
 import { createScheduler, type ScheduledJob } from '../schedule/scheduler.ts';
 import { localTick, nextTick } from '../schedule/ticks.ts';
 import { createControlWatch } from '../schedule/watch.ts';
@@ -10,13 +15,12 @@ import { refusalOf } from '../status/health/config-error.ts';
 import type { StatusServerDependencies } from '../status/server/dependencies.ts';
 import { startStatusServer } from '../status/server/server.ts';
 import { runChain } from '../sync/job-chain.ts';
-import { readConfigState } from '../warehouse/control/config-state.ts';
+import { readConfigState, storeConfigState } from '../warehouse/control/config-state.ts';
 import { pauseJob, readControls, requestRun, resumeJob } from '../warehouse/control/job-controls.ts';
 import { readTicks } from '../warehouse/control/runs.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { defineCommand, print, say, usageError, withApp } from './command.ts';
 import { daemonAlerts } from './daemon-alerts.ts';
-import { followEdits } from './follow-edits.ts';
 import { enabledJobs, jobLookup, namedJob } from './named-job.ts';
 import { textTable } from './output/text-table.ts';
 import { untilSignal } from './signals.ts';
@@ -100,6 +104,44 @@ const schedule = (app: App, engine: Engine, jobs: readonly ScheduledJob[]) =>
       await app.during((dependencies) => runChain(request, jobLookup(app), dependencies));
     },
   });
+
+/** Applies edits of the file within two seconds, or at once after SIGHUP. Calls `onChange` after each valid edit. */
+function followEdits(app: App, engine: Engine, onChange: () => void): Loop {
+  const { clock, log } = app;
+  const { file } = app.loaded;
+  const reload = createReload({
+    log,
+    async apply() {
+      const changed = await app.reload();
+      if (changed.length > 0) onChange();
+      return changed;
+    },
+    async storeResult(error) {
+      const at = isoInstant(clock.now());
+      const digest = digestOf(await readFile(file).catch(() => ''));
+      const edit = error && { at, error: app.redactor.redact(error.message), digest };
+      await storeConfigState(
+        engine,
+        { loadedAt: app.loaded.loadedAt, rejected: edit, jobs: enabledJobs(app) },
+        clock.now(),
+      );
+    },
+  });
+  const watch = watchConfig({ file, beside: [join(process.cwd(), '.env')], clock, changed: () => reload('edit') });
+  let isOver = false;
+  let asked = Promise.resolve();
+  // The listener stays: without one, the signal would kill a process that is draining.
+  process.on('SIGHUP', () => {
+    if (!isOver) asked = reload('signal');
+  });
+  return {
+    start: watch.start,
+    async stop() {
+      isOver = true;
+      await Promise.all([watch.stop(), asked]);
+    },
+  };
+}
 
 /** The dependencies of the status server. */
 const pageDependencies = async (app: App, engine: Engine): Promise<StatusServerDependencies> => ({
