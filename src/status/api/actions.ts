@@ -20,19 +20,16 @@ import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { dayOf } from './page-query.ts';
 import { namedEntry, subjectOf } from './plans.ts';
 
+const named = { kind: z.string(), code: z.string(), use: z.number().int().min(1).default(1) };
 const entryRequest = z.strictObject({
-  kind: z.string(),
-  code: z.string(),
-  use: z.number().int().min(1).default(1),
+  ...named,
   /** Cancel: even if the entry may be at the service. */
   force: z.boolean().default(false),
   /** Retry: the person has checked that the service does not have the item. */
   not_there: z.boolean().default(false),
 });
 const entryName = z.strictObject({
-  kind: z.string(),
-  code: z.string(),
-  use: z.number().int().min(1).default(1),
+  ...named,
   /** As the preview showed it; the entry is skipped if it changed since. */
   updated_at: z.string().optional(),
 });
@@ -51,18 +48,12 @@ const manyRequest = z
   .refine(({ states, entries }) => states !== undefined || entries !== undefined);
 const quarantineRequest = z.strictObject({ id: z.string().regex(/^[0-9a-f]{32}$/) });
 
-interface RequestedAction {
-  action: string;
-  subject: string;
-  /** Returns the result as a sentence. */
-  carryOut(): Promise<string>;
-}
-
 /** Routes under /api. `onDone` is called after each action. */
 export function actions(dependencies: StatusServerDependencies, onDone: () => void): Hono {
   const { engine, clock, redactor, jobActions, running } = dependencies;
 
-  async function carryOutAudited(c: Context, { action, subject, carryOut }: RequestedAction): Promise<Response> {
+  /** `carryOut` returns the result as a sentence. */
+  async function carryOutAudited(c: Context, action: string, subject: string, carryOut: () => Promise<string>) {
     const by = getConnInfo(c).remote.address ?? 'unknown';
     const request = { at: isoInstant(clock.now()), action, subject, by };
     const words = await audited(
@@ -80,14 +71,13 @@ export function actions(dependencies: StatusServerDependencies, onDone: () => vo
   for (const action of ['run', 'pause', 'resume'] as const) {
     app.post(`/jobs/:job/${action}`, (c) => {
       const job = knownJob(c.req.param('job'), dependencies).name;
-      return carryOutAudited(c, { action, subject: job, carryOut: () => jobActions[action](job) });
+      return carryOutAudited(c, action, job, () => jobActions[action](job));
     });
   }
   async function onEntry(c: Context, action: string, of: (request: z.output<typeof entryRequest>) => Action) {
     const request = await body(c, entryRequest);
     const entry = await namedEntry(engine, request);
-    const carryOut = () => act(engine, entry, of(request), isoInstant(clock.now()));
-    return carryOutAudited(c, { action, subject: subjectOf(entry), carryOut });
+    return carryOutAudited(c, action, subjectOf(entry), () => act(engine, entry, of(request), isoInstant(clock.now())));
   }
   async function onMany(c: Context, name: string, doneWord: string, of: (request: ManyRequest) => Action) {
     const request = await body(c, manyRequest);
@@ -98,11 +88,10 @@ export function actions(dependencies: StatusServerDependencies, onDone: () => vo
       const preview = await previewMany(engine, filter, action, isoInstant(clock.now()));
       return c.json({ entries, cut: entries > preview.length, preview });
     }
-    const carryOut = async () => {
+    return carryOutAudited(c, `${name} many`, redactor.redact(subjectOfMany(request)), async () => {
       const { done, skipped } = await actOnMany(engine, filter, action, isoInstant(clock.now()));
       return `${done} ${doneWord}, ${skipped} skipped because they changed or their state does not allow it.`;
-    };
-    return carryOutAudited(c, { action: `${name} many`, subject: redactor.redact(subjectOfMany(request)), carryOut });
+    });
   }
   app.post('/outbox/retry', (c) => onEntry(c, 'retry', (request) => (request.not_there ? assertAbsent : retry)));
   app.post('/outbox/cancel', (c) => onEntry(c, 'cancel', ({ force }) => cancel({ isForced: force })));
@@ -117,13 +106,12 @@ export function actions(dependencies: StatusServerDependencies, onDone: () => vo
     if (rows.length === 0) {
       throw new ApiError(404, 'not_found', `No record in quarantine has the id ${id}`, 'Reload the list.');
     }
-    const carryOut = async () => {
+    return carryOutAudited(c, 'retry quarantine', id, async () => {
       const [result] = await retryQuarantined(rows, dependencies.jobs, randomUUID(), dependencies);
       return result?.loaded === true
         ? 'The record is valid now and was loaded.'
         : `The record is still invalid: ${result?.reason}`;
-    };
-    return carryOutAudited(c, { action: 'retry quarantine', subject: id, carryOut });
+    });
   });
   return app;
 }
