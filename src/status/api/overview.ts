@@ -1,7 +1,7 @@
 // The data of the first view: the status document with more details for people. It holds instants, not ages, so that
 // its text stays the same while nothing happens.
 import { pushedKindOf } from '../../sync/push/kind.ts';
-import { latestRuns, type RunRow } from '../../warehouse/control/runs.ts';
+import { latestRuns } from '../../warehouse/control/runs.ts';
 import type { JobStatus } from '../health/job-status.ts';
 import type { StatusFacts } from '../health/status-document.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
@@ -42,13 +42,8 @@ async function overviewJob(status: JobStatus, { engine, jobs, running }: StatusS
     error_code: ended?.error_code ?? null,
     hint: ended?.error_hint ?? null,
     // Oldest first.
-    recent: runs.map(recentRun).toReversed(),
+    recent: runs
+      .map((run) => ({ run_id: run.run_id, status: run.status, started_at: run.started_at, ...runSize(run) }))
+      .toReversed(),
   };
 }
-
-const recentRun = (run: RunRow) => ({
-  run_id: run.run_id,
-  status: run.status,
-  started_at: run.started_at,
-  ...runSize(run),
-});

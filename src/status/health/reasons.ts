@@ -20,9 +20,7 @@ export interface Reason {
   health: Extract<Health, 'failing' | 'late' | 'attention' | 'never ran'>;
   /** The problem is one of this subject: a job, a reason of the outbox, the configuration. */
   subject: string;
-  /** A sentence with the numbers. */
   text: string;
-  /** What to try. */
   hint: string | null;
   /** The view of the page that shows more, as in `#/jobs/pull-events`. */
   place: string;
@@ -56,7 +54,6 @@ export interface ReasonFacts {
 
 const ORDER: readonly Reason['health'][] = ['failing', 'late', 'attention', 'never ran'];
 
-/** The worst first. */
 export const healthReasons = (facts: ReasonFacts): Reason[] =>
   [
     ...facts.jobs.flatMap(jobReasons),
@@ -108,14 +105,12 @@ function lateWords({ late_because, last_end, last_run }: JobStatus): [why: strin
 }
 
 function pushReasons({ unclear, attention, issues, config, pushes }: ReasonFacts): Reason[] {
-  const needing = attention.map(({ reason, text, hint }) => ({
+  const about = ({ reason, text, hint }: OutboxAttention | PushIssue) => ({
     code: `push_${reason}`,
-    health: 'late' as const,
     subject: `outbox ${reason}`,
     text,
     hint,
-    place: 'plans',
-  }));
+  });
   const unknown: Reason = {
     code: 'push_unclear',
     health: 'attention',
@@ -124,19 +119,13 @@ function pushReasons({ unclear, attention, issues, config, pushes }: ReasonFacts
     hint: null,
     place: 'plans?state=unknown',
   };
-  const recent = issues.map(({ reason, text, hint, newest }) => ({
-    code: `push_${reason}`,
-    health: 'attention' as const,
-    subject: `outbox ${reason}`,
-    text,
-    hint,
-    newest,
-    place: ISSUE_PLACES[reason],
-  }));
   return [
-    ...needing,
+    ...attention.map((each): Reason => ({ ...about(each), health: 'late', place: 'plans' })),
     ...(unclear > 0 ? [unknown] : []),
-    ...recent,
+    ...issues.map((each): Reason => {
+      const { reason, newest } = each;
+      return { ...about(each), health: 'attention', newest, place: ISSUE_PLACES[reason] };
+    }),
     ...pushes.flatMap((job) => feedReason(job, config)),
   ];
 }
