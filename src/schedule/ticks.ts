@@ -40,7 +40,7 @@ export const nextTick = (schedule: Schedule, afterMs: number): number | undefine
   ticksAfter(schedule, afterMs).next().value as number | undefined;
 
 interface CronSchedule {
-  /** Matches days. node-cron keeps every task it creates, so each expression is parsed only once. */
+  /** Matches days. node-cron keeps every task it creates, so an expression is not parsed again. */
   calendar: ScheduledTask;
   /** Results of the calendar, by day. */
   days: Map<number, boolean>;
@@ -53,21 +53,18 @@ interface CronSchedule {
 
 const parsed = new Map<string, CronSchedule>();
 
-function readCron(cron: string): CronSchedule {
-  const earlier = parsed.get(cron);
-  if (earlier !== undefined) return earlier;
-  const { hour, minute, second } = parse(cron);
-  const times = hour.flatMap((h) => minute.flatMap((m) => second.map((s) => h * 3_600 + m * 60 + s)));
-  const schedule = {
-    calendar: createTask(cron, () => undefined, { timezone: 'UTC' }),
-    days: new Map<number, boolean>(),
-    changeDaySlots: new Map<string, readonly number[]>(),
-    times: times.toSorted((a, b) => a - b),
-    everyHour: hour.length === 24,
-  };
-  parsed.set(cron, schedule);
-  return schedule;
-}
+const readCron = (cron: string): CronSchedule =>
+  memoized(parsed, cron, () => {
+    const { hour, minute, second } = parse(cron);
+    const times = hour.flatMap((h) => minute.flatMap((m) => second.map((s) => h * 3_600 + m * 60 + s)));
+    return {
+      calendar: createTask(cron, () => undefined, { timezone: 'UTC' }),
+      days: new Map(),
+      changeDaySlots: new Map(),
+      times: times.toSorted((a, b) => a - b),
+      everyHour: hour.length === 24,
+    };
+  });
 
 /** Passes the wall time to node-cron as if it were UTC: matching a day needs no zone. */
 const matchesDay = ({ calendar, times, days }: CronSchedule, day: number): boolean =>
