@@ -54,32 +54,28 @@ interface AccountLimiter extends Limiter {
 /** The current connections, and older ones that active runs still use. */
 export function createConnections(config: Config, dependencies: ConnectionDependencies) {
   let current = connect(config, dependencies);
-  const users = new Map<Connections, number>();
+  /** One for each active run. */
+  const users = new Set<{ mine: Connections }>();
 
-  const resourcesInUse = () => new Set([current, ...users.keys()].flatMap(resourcesOf));
-
-  function count(connections: Connections, change: 1 | -1): void {
-    const left = (users.get(connections) ?? 0) + change;
-    if (left > 0) users.set(connections, left);
-    else users.delete(connections);
-  }
+  const inUse = (): Connections[] => [current, ...[...users].map(({ mine }) => mine)];
+  const resourcesInUse = () => new Set(inUse().flatMap(resourcesOf));
 
   async function closeUnused(old: Connections): Promise<void> {
-    const inUse = resourcesInUse();
-    for (const resource of resourcesOf(old)) if (!inUse.has(resource)) await resource.close();
+    const kept = resourcesInUse();
+    for (const resource of resourcesOf(old)) if (!kept.has(resource)) await resource.close();
   }
 
   return {
     current: () => current,
     /** `run` keeps the connections that are current at its start. */
     async during<T>(run: (connections: Connections) => Promise<T>): Promise<T> {
-      const mine = current;
-      count(mine, 1);
+      const user = { mine: current };
+      users.add(user);
       try {
-        return await run(mine);
+        return await run(user.mine);
       } finally {
-        count(mine, -1);
-        await closeUnused(mine);
+        users.delete(user);
+        await closeUnused(user.mine);
       }
     },
     /** Later runs get new connections. */
@@ -89,7 +85,7 @@ export function createConnections(config: Config, dependencies: ConnectionDepend
       await closeUnused(old);
     },
     async close(): Promise<void> {
-      const limiters = new Set([current, ...users.keys()].map(({ limiter }) => limiter));
+      const limiters = new Set(inUse().map(({ limiter }) => limiter));
       for (const resource of resourcesInUse()) await resource.close();
       for (const limiter of limiters) await limiter.close();
     },
