@@ -4,7 +4,7 @@ import type { App } from '../app/app.ts';
 import { alertMessage } from '../status/alerts/alerts.ts';
 import { sendToWebhook } from '../status/alerts/webhook.ts';
 import type { CheckResult } from '../status/doctor/check-result.ts';
-import { runChecks } from '../status/doctor/doctor.ts';
+import { type DoctorDependencies, runChecks } from '../status/doctor/doctor.ts';
 import { refusalOf } from '../status/health/config-error.ts';
 import { type ProbeReport, probeService } from '../sync/probe/probe.ts';
 import { readConfigState } from '../warehouse/control/config-state.ts';
@@ -27,24 +27,15 @@ export const define = (command: Command): Command =>
     }),
   });
 
-interface Asked {
-  alert?: boolean;
-  probe?: boolean;
-  /** Names of the checks; default all. */
-  only?: readonly string[];
-}
+type Asked = Partial<Record<'alert' | 'probe', boolean>> & Pick<DoctorDependencies, 'only'>;
 
 export const checkApp = (app: App, { alert = false, probe = false, only }: Asked = {}): Promise<CheckResult[]> =>
   runChecks({
+    ...app,
     only,
     file: app.loaded.file,
     config: app.loaded.config,
     configError: async () => refusalOf(app.loaded.file, await app.tryRead(readConfigState)),
-    clock: app.clock,
-    redactor: app.redactor,
-    openWarehouse: app.warehouse,
-    openService: async () => (await app.service()).fleet,
-    openFeed: app.erpSource,
     budgetWarnings: async () => (await budgetOf(app)).warnings,
     ...(alert && { sendTestAlert: () => sendTestAlert(app) }),
     ...(probe && { probe: () => probeApp(app) }),

@@ -2,12 +2,10 @@
 // Alerts run beside the jobs and never delay them. An alert that cannot be sent now is sent later.
 import { hostname } from 'node:os';
 import type { JsonObject } from '../../core/glossary.ts';
-import type { Log } from '../../core/log.ts';
-import type { Redactor } from '../../core/text/redaction.ts';
-import { type Clock, isoInstant } from '../../core/time/clock.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 import { createLoop } from '../../core/time/loop.ts';
+import type { SyncDependencies } from '../../sync/dependencies.ts';
 import { claimAlert, isNews, type Reported, recordAlert, reportedStates } from '../../warehouse/control/alert-store.ts';
-import type { Engine } from '../../warehouse/engine.ts';
 import type { Reason } from '../health/reasons.ts';
 import { sendToWebhook } from './webhook.ts';
 
@@ -22,11 +20,7 @@ export interface Condition {
   text: string;
 }
 
-export interface AlertDependencies {
-  engine: Engine;
-  clock: Clock;
-  log: Log;
-  redactor: Redactor;
+export interface AlertDependencies extends Pick<SyncDependencies, 'engine' | 'clock' | 'log' | 'redactor'> {
   /** The configured address; empty if alerts are off. */
   webhook(): string;
   /** Reads what is wrong now. */
@@ -76,7 +70,6 @@ export function createAlerts(dependencies: AlertDependencies) {
 
   return {
     start: loop.start,
-    /** Checks the conditions once and reports the changes. */
     runOnce,
     /** Idempotent, safe before start. */
     async stop(): Promise<void> {

@@ -1,7 +1,7 @@
 // The plans of a local day, one row each: what the ERP offered and what the service has of it. Those that the service does
 // not have as the ERP offers them, and those that need a person, come first. Pure.
 import { shownState } from '../../warehouse/outbox/entry.ts';
-import type { DayStop, EntryOfDay, PlanOfDay } from '../../warehouse/queries/delivery-day.ts';
+import type { DayStop, EntryOfDay, PlanOfDay, plansOnBothSides } from '../../warehouse/queries/delivery-day.ts';
 import { isDone, isLateNow, isReturned, type LateRule, lateSeconds } from './day-chart.ts';
 import type { EntryFacts } from './plans.ts';
 
@@ -26,11 +26,7 @@ const STEPS = {
 /** Steps of plans that the service does not have as the ERP offers them, or may not have. They come first. */
 const FIRST_STEPS: readonly Step[] = ['rejected', 'gone', 'unknown', 'received', 'partial', 'differs'];
 
-export interface BothSides {
-  entries: readonly EntryOfDay[];
-  plans: readonly PlanOfDay[];
-  stops: readonly DayStop[];
-}
+type BothSides = Awaited<ReturnType<typeof plansOnBothSides>>;
 
 /** What a person has to know of an entry. */
 type FactsOf = (entry: EntryOfDay) => EntryFacts;

@@ -3,13 +3,13 @@
 import type { Config } from '../../config/schema.ts';
 import { asRoadbookError, Skippable } from '../../core/errors.ts';
 import { type Redactor, redactedError } from '../../core/text/redaction.ts';
-import type { Clock } from '../../core/time/clock.ts';
 import { formatDuration } from '../../core/time/durations.ts';
 import { FEED_KINDS, type FeedKind } from '../../erp/feed-kinds.ts';
 import type { ErpSource } from '../../erp/source.ts';
 import type { Fleet } from '../../fleet/client.ts';
 import { vehicles } from '../../fleet/endpoints/vehicles.ts';
 import { nextTick } from '../../schedule/ticks.ts';
+import type { SyncDependencies } from '../../sync/dependencies.ts';
 import { type ProbeAnswer, QUESTIONS } from '../../sync/probe/answers.ts';
 import type { ProbeReport } from '../../sync/probe/probe.ts';
 import type { Engine } from '../../warehouse/engine.ts';
@@ -18,17 +18,15 @@ import { type CheckOutcome, type CheckResult, ok, warn } from './check-result.ts
 import { checkDisk, checkRuntime, checkStatusAddress, checkStatusToken, checkZoneData } from './machine-checks.ts';
 import { checkDaemons, checkServerClock, checkWarehouse } from './warehouse-checks.ts';
 
-export interface DoctorDependencies {
+export interface DoctorDependencies extends Pick<SyncDependencies, 'clock' | 'redactor'> {
   file: string;
   config: Config;
   /** Why the running daemon rejected the file; null if it did not. */
   configError(): Promise<string | null>;
-  clock: Clock;
-  redactor: Redactor;
-  openWarehouse(): Promise<Engine>;
-  openService(): Promise<Fleet>;
+  warehouse(): Promise<Engine>;
+  service(): Promise<{ fleet: Fleet }>;
   /** The source of a feed; undefined if the feed is not configured. */
-  openFeed(kind: FeedKind): Promise<ErpSource | undefined>;
+  erpSource(kind: FeedKind): Promise<ErpSource | undefined>;
   /** Warnings about schedules that need more calls than the rate allows. */
   budgetWarnings(): Promise<string[]>;
   /** Sends a test message; absent if none was requested. */
@@ -36,7 +34,7 @@ export interface DoctorDependencies {
   /** Asks the service what it leaves undocumented; absent if that was not requested. */
   probe?(): Promise<ProbeReport>;
   /** Names of the checks; default all. */
-  only?: readonly string[] | undefined;
+  only?: readonly string[];
 }
 
 const MOST_SKEW_MS = 120_000;
@@ -59,12 +57,12 @@ const CHECKS: Readonly<Record<string, Check>> = {
     const hint = 'Run jobs less often or raise service.requests_per_minute; see `roadbook config check`.';
     return warnings.length === 0 ? ok('the schedules fit the rate') : warn(warnings.join('; '), hint);
   },
-  warehouse: async ({ openWarehouse, clock }) => checkWarehouse(await openWarehouse(), clock),
-  daemons: async ({ openWarehouse, clock }) => checkDaemons(await openWarehouse(), clock),
-  'server clock': async ({ openWarehouse, clock }) => checkServerClock(await openWarehouse(), clock),
-  disk: async ({ config, openWarehouse }) => {
+  warehouse: async ({ warehouse, clock }) => checkWarehouse(await warehouse(), clock),
+  daemons: async ({ warehouse, clock }) => checkDaemons(await warehouse(), clock),
+  'server clock': async ({ warehouse, clock }) => checkServerClock(await warehouse(), clock),
+  disk: async ({ config, warehouse }) => {
     // A broken warehouse is reported by its own check.
-    const facts = await openWarehouse().then(
+    const facts = await warehouse().then(
       (engine) => engine.inspect?.(),
       () => undefined,
     );
@@ -90,14 +88,14 @@ const CHECKS: Readonly<Record<string, Check>> = {
       ? warn(`the connection to ${host} uses no encryption`, 'Use https:// in service.base_url.')
       : ok(host);
   },
-  login: async ({ openService }) => {
-    const fleet = await openService();
+  login: async ({ service }) => {
+    const { fleet } = await service();
     await fleet.call(vehicles, { includes: ['fleet'], visible: 1 });
     const { expires_at } = fleet.session();
     return ok(expires_at === null ? 'token accepted' : `token accepted, valid until ${expires_at}`);
   },
-  clock: async ({ openService }, before) => {
-    const skewMs = (await openService()).clockSkewMs();
+  clock: async ({ service }, before) => {
+    const skewMs = (await service()).fleet.clockSkewMs();
     if (skewMs === undefined && before.some(({ check, state }) => check === 'login' && state === 'fail'))
       return warn('not compared: the service did not answer', 'Correct what the check `login` reports.');
     if (skewMs === undefined)
@@ -127,7 +125,7 @@ function checkSchedules({ jobs }: Config, nowMs: number): CheckOutcome {
 }
 
 export async function runChecks(dependencies: DoctorDependencies): Promise<CheckResult[]> {
-  const { only, redactor, probe, config, openFeed } = dependencies;
+  const { only, redactor, probe, config, erpSource } = dependencies;
   const results: CheckResult[] = [];
 
   async function add(name: string, check: () => Promise<CheckOutcome[]>): Promise<void> {
@@ -141,7 +139,7 @@ export async function runChecks(dependencies: DoctorDependencies): Promise<Check
   if (only !== undefined) return results;
   await add('erp', async () => {
     const feeds: CheckOutcome[] = [];
-    for (const kind of FEED_KINDS) feeds.push(...(await checkFeed(kind, openFeed, redactor)));
+    for (const kind of FEED_KINDS) feeds.push(...(await checkFeed(kind, erpSource, redactor)));
     return feeds.length > 0 ? feeds : [ok('no feed configured')];
   });
   if (probe !== undefined) await add('probe', async () => probeChecks(await probe(), config));
@@ -151,7 +149,7 @@ export async function runChecks(dependencies: DoctorDependencies): Promise<Check
 /** Empty if the feed is not configured. */
 async function checkFeed(
   kind: FeedKind,
-  open: DoctorDependencies['openFeed'],
+  open: DoctorDependencies['erpSource'],
   redactor: Redactor,
 ): Promise<CheckOutcome[]> {
   const outcome = await open(kind)

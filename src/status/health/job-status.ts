@@ -1,7 +1,8 @@
 // The state of each job: its health, its last run and its next tick.
 import type { Config } from '../../config/schema.ts';
-import { type Clock, isoInstant } from '../../core/time/clock.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 import { nextTick, type Schedule } from '../../schedule/ticks.ts';
+import type { SyncDependencies } from '../../sync/dependencies.ts';
 import type { NamedJob } from '../../sync/job.ts';
 import type { ConfigState } from '../../warehouse/control/config-state.ts';
 import { readControls } from '../../warehouse/control/job-controls.ts';
@@ -13,16 +14,13 @@ import {
   type LastRun,
   retryOf,
 } from '../../warehouse/control/runs.ts';
-import type { Engine } from '../../warehouse/engine.ts';
 import { healthOf } from './health.ts';
 
-export interface JobStatusDependencies {
+export interface JobStatusDependencies extends Pick<SyncDependencies, 'engine' | 'clock'> {
   config: Config;
   /** The daemon's last result of reading the file; undefined if no daemon ever ran. */
   configState: ConfigState | undefined;
   jobs: readonly NamedJob[];
-  engine: Engine;
-  clock: Clock;
 }
 
 export type JobStatus = Awaited<ReturnType<typeof jobStatus>>;

@@ -1,13 +1,11 @@
 // One poll loop for all watchers. It runs while there is a watcher and notifies all of them of each change. A slow
 // watcher gets the changes up to the newest state when it is ready; nothing is queued for it.
 
-import type { Log } from '../../core/log.ts';
-import { type Clock, isoInstant, within } from '../../core/time/clock.ts';
+import { isoInstant, within } from '../../core/time/clock.ts';
 import { type Change, changesBetween } from './changes.ts';
+import type { StatusServerDependencies } from './dependencies.ts';
 
-export interface LiveDependencies {
-  clock: Clock;
-  log: Log;
+interface LiveDependencies extends Pick<StatusServerDependencies, 'clock' | 'log'> {
   /** The state, a JSON document. */
   read(): Promise<object>;
 }
