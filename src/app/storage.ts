@@ -21,7 +21,6 @@ import { bringSchemaUpToDate } from '../warehouse/schema/converge.ts';
 const PRIVACY_KEY = join('data', 'privacy.key');
 
 interface StorageDependencies {
-  /** The current configuration. */
   loaded(): LoadedConfig;
   tableJobs(config: Config): TableJob[];
   clock: Clock;

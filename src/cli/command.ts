@@ -20,7 +20,6 @@ export interface CommonOptions {
 export type Action<Options> = (args: string[], options: CommonOptions & Options) => Promise<number | undefined>;
 
 export interface CommandFrame<Options> {
-  /** Adds the command's own options. */
   options?: (command: Command) => Command;
   /** Default log level. Default: silent, for one-shot commands. */
   logLevel?: LogLevel;
@@ -33,7 +32,6 @@ export const addCommand = <Options>(
   { usage, summary, ...frame }: CommandFrame<Options> & { usage: string; summary: string },
 ): Command => defineCommand(parent.command(usage).summary(summary).description(summary), frame);
 
-/** Adds the common options, the command's own options and its action. */
 export function defineCommand<Options>(command: Command, frame: CommandFrame<Options>): Command {
   command
     .option('--config <file>', 'configuration file', 'config/roadbook.yaml')

@@ -35,7 +35,6 @@ export function define(config: Command): void {
   });
 }
 
-/** The JSON Schema of the configuration file. */
 export const schemaText = async (): Promise<string> =>
   JSON.stringify(configJsonSchema(configDeclarations(await loadJobs())), null, 2);
 

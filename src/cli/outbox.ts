@@ -132,7 +132,6 @@ export function define(outbox: Command): void {
   });
 }
 
-/** For one entry or for many. */
 interface ActingCommand {
   name: 'retry' | 'cancel' | 'acknowledge';
   action: Action;
@@ -177,7 +176,6 @@ function carryOut(
   return actOnOne(app, code, options, command);
 }
 
-/** Acts on one entry and shows its new state. */
 async function actOnOne(
   app: App,
   code: string,

@@ -39,7 +39,6 @@ export async function loadCommand(command: Command): Promise<void> {
   define(command);
 }
 
-/** Runs the command and sets the exit code of the process. */
 export async function main(argv: readonly string[]): Promise<void> {
   const program = new Command('roadbook')
     .description('Sync daemon between an ERP, a fleet and delivery-route service, and a SQL warehouse.')

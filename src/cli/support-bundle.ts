@@ -39,7 +39,6 @@ const defaultName = (nowMs: number): string => `roadbook-support-${isoInstant(no
 const shown = (out: string, names: readonly string[]): string =>
   `${out}: ${names.join(', ')}\nSecrets, tax numbers, plates and e-mail addresses are removed. Look through it before you send it.`;
 
-/** The texts of the files by name. */
 async function makeParts(app: App): Promise<Record<string, string>> {
   const parts: Record<string, () => Promise<unknown>> = {
     'versions.json': async () => versions(app),

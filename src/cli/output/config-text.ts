@@ -114,7 +114,6 @@ const TYPES: Readonly<Record<string, Record<'code' | 'text' | 'integer', string>
 };
 const USUAL_TYPES = { code: 'varchar(100)', text: 'text', integer: 'bigint' };
 
-/** The statements that create the tables. */
 export const tablesText = (client: string): string =>
   `-- The tables that the statements in the configuration write to. Run this once in the database of the ERP, and grant
 -- Roadbook's user select, insert, update and delete on both.

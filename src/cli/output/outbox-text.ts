@@ -3,13 +3,11 @@ import { attentionReason } from '../../status/health/attention-reason.ts';
 import { type OutboxEntry, reasonsOf, shownState } from '../../warehouse/outbox/entry.ts';
 import { coloured, fieldTable, textTable } from './text-table.ts';
 
-/** Message and reasons in one line. */
 const messageOf = (entry: OutboxEntry): string =>
   [entry.message, reasonsOf(entry).join('; ')].filter((text) => text !== null && text !== '').join(': ');
 
 export const entryCount = (entries: number): string => (entries === 1 ? '1 entry' : `${entries} entries`);
 
-/** Why the entry needs a person, in words. */
 const attentionOf = (entry: OutboxEntry, nowMs: number, waiting: ReadonlySet<string>): string | null =>
   attentionReason(entry, nowMs, waiting)?.replaceAll('_', ' ') ?? null;
 

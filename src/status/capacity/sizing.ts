@@ -5,7 +5,6 @@ import { type BudgetJob, type CallBudget, FULL_SHARE, MINUTES_A_DAY, sum } from 
 import { type FleetDay, rowsADay, type SizedTable } from './fleet-day.ts';
 
 export interface SizingJob extends BudgetJob {
-  /** The tables that the job fills. */
   tables: readonly string[];
   /** How many runs read the same record if runs are `periodMs` apart. */
   readingsOf(periodMs: number): number;
@@ -13,7 +12,6 @@ export interface SizingJob extends BudgetJob {
 
 export interface SizingInput {
   day: FleetDay;
-  /** Name of the warehouse's engine. */
   engine: string;
   /** Whether daemons on this engine can share work. */
   hasQueueHome: boolean;
@@ -49,7 +47,6 @@ const MOST_SQLITE_GB = 200;
 
 export function sizing(jobs: readonly SizingJob[], budget: CallBudget, input: SizingInput) {
   const found = figuresOf(jobs, budget, input);
-  /** Recommended changes, as sentences. */
   const changes = [...(found.fits ? [] : changesOfRate(found, input)), ...changesOfMachines(found, input)];
   return { ...found, changes };
 }

@@ -87,6 +87,5 @@ function isStuck(facts: JobFacts, startMs: number): boolean {
 
 const WORST_FIRST: readonly Health[] = ['failing', 'late', 'attention', 'never ran', 'ok', 'paused'];
 
-/** The worst of all. */
 export const overallHealth = (words: readonly Health[]): Health =>
   WORST_FIRST.find((word) => words.includes(word)) ?? 'ok';

@@ -119,12 +119,10 @@ export async function statusFacts(dependencies: StatusDependencies) {
     ...(deadline !== null && { deadline }),
     quarantine,
     verification,
-    /** Every daemon on this warehouse. */
     daemons,
     ...(queue !== null && { queue }),
     /** Why the health is not `ok`, the worst first. */
     reasons,
-    /** When the document was made. */
     at,
   };
   /** For each table, the instant up to which its oldest scope is up to date. */
