@@ -2,6 +2,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { isoInstant } from '../core/time/clock.ts';
 import type { NamedJob } from '../sync/job.ts';
+import { periodOf } from '../sync/pull/plan/local-days.ts';
 import type { Interval } from '../warehouse/control/coverage.ts';
 import { usageError } from './command.ts';
 
@@ -28,7 +29,7 @@ export function readPeriod({ from, to }: PeriodOptions, timezone: string): Inter
 
 function readInstant(option: string, text: string, timezone: string): string {
   try {
-    if (/^\d{4}-\d\d-\d\d$/.test(text)) return startOfDay(text, timezone);
+    if (/^\d{4}-\d\d-\d\d$/.test(text)) return periodOf(text, timezone).from;
     // PlainDateTime would ignore a zone and an offset.
     if (text.includes('[')) return isoInstant(Temporal.ZonedDateTime.from(text).epochMilliseconds);
     if (/[z+-]/i.test(text.slice('2026-01-31'.length)))
@@ -38,6 +39,3 @@ function readInstant(option: string, text: string, timezone: string): string {
     throw usageError(`${option} is not a date or date-time`, 'for example 2026-01-31 or 2026-01-31T18:00');
   }
 }
-
-const startOfDay = (text: string, timezone: string): string =>
-  isoInstant(Temporal.PlainDate.from(text).toZonedDateTime(timezone).epochMilliseconds);
