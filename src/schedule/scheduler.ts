@@ -1,7 +1,7 @@
 // Runs each job at its ticks. A job never overlaps itself. Ticks missed while the daemon was down or the job was paused
 // are caught up with one run. Each decision first reads the past runs from the warehouse, so that several daemons agree.
 // All waits use the injected clock; stop is idempotent, safe before start, and drains.
-
+import { once } from 'node:events';
 import { RoadbookError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Clock } from '../core/time/clock.ts';
@@ -99,7 +99,8 @@ export function createScheduler(jobs: readonly ScheduledJob[], dependencies: Sch
 
   /** Waits for `ms` (default: without end). Resolves early when the signal aborts. */
   async function sleep(ms: number | undefined, signal: AbortSignal): Promise<void> {
-    const waiting = ms === undefined ? aborted(signal) : clock.sleep(ms, signal);
+    if (signal.aborted) return;
+    const waiting = ms === undefined ? once(signal, 'abort') : clock.sleep(ms, signal);
     await waiting.catch(() => undefined);
   }
 
@@ -155,9 +156,3 @@ export function createScheduler(jobs: readonly ScheduledJob[], dependencies: Sch
 }
 
 const isSame = (a: Schedule, b: Schedule): boolean => a.cron === b.cron && a.timezone === b.timezone;
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
