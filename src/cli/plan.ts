@@ -2,7 +2,6 @@
 // neither the warehouse nor the service.
 import type { Command } from 'commander';
 import type { App } from '../app/app.ts';
-import { SERVICE_LIMITS } from '../config/sections/service.ts';
 import { callBudget } from '../status/capacity/call-budget.ts';
 import { type FleetDay, usualFleetDay } from '../status/capacity/fleet-day.ts';
 import { type SizingJob, sizing } from '../status/capacity/sizing.ts';
@@ -70,7 +69,6 @@ function planOf(app: App, asked: Figures & { vehicles: number }) {
     pictureKb: asked.pictureKb,
     concurrency: service.concurrency,
     maxBodyMb: service.maxBodyMb,
-    most: SERVICE_LIMITS,
     retention: retentionByTable(retentionOf(app)),
   });
   return {

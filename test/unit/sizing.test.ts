@@ -32,7 +32,6 @@ const asked: SizingInput = {
   pictureKb: 100,
   concurrency: 4,
   maxBodyMb: 64,
-  most: { concurrency: 64, requestsPerMinute: 100_000 },
   retention: {},
 };
 

@@ -1,5 +1,6 @@
 // What a fleet of a given size needs: calls against the rate of the account, rows, disk, concurrent requests, daemons.
 // Pure arithmetic over the call budget, the rows of a day and the bytes of a row; no warehouse, no service.
+import { SERVICE_LIMITS } from '../../config/sections/service.ts';
 import { DAY_MS, formatDuration } from '../../core/time/durations.ts';
 import { type BudgetJob, type CallBudget, FULL_SHARE, MINUTES_A_DAY, sum } from './call-budget.ts';
 import { type FleetDay, rowsADay, type SizedTable } from './fleet-day.ts';
@@ -23,8 +24,6 @@ export interface SizingInput {
   concurrency: number;
   /** Largest accepted response, MiB, as configured. */
   maxBodyMb: number;
-  /** The largest values that the configuration accepts. */
-  most: { concurrency: number; requestsPerMinute: number };
   /** Retention by table, ms. Default: for ever. */
   retention: Readonly<Record<string, number>>;
 }
@@ -47,7 +46,7 @@ const MOST_SQLITE_GB = 200;
 
 export function sizing(jobs: readonly SizingJob[], budget: CallBudget, input: SizingInput) {
   const found = figuresOf(jobs, budget, input);
-  const changes = [...(found.fits ? [] : changesOfRate(found, input)), ...changesOfMachines(found, input)];
+  const changes = [...(found.fits ? [] : changesOfRate(found)), ...changesOfMachines(found, input)];
   return { ...found, changes };
 }
 
@@ -133,10 +132,10 @@ function recordsADay(
 
 type Figures = ReturnType<typeof figuresOf>;
 
-function changesOfRate(found: Figures, { most }: SizingInput): string[] {
+function changesOfRate(found: Figures): string[] {
   const slower = found.slower.map(({ job, every }) => `${job} every ${every}`);
   return [
-    found.requests_per_minute_needed > most.requestsPerMinute
+    found.requests_per_minute_needed > SERVICE_LIMITS.requestsPerMinute
       ? `These schedules need ${found.requests_per_minute_needed} requests a minute, more than the configuration accepts for one account`
       : `Have the rate of the account raised and set service.requests_per_minute to ${found.requests_per_minute_needed}`,
     slower.length === 0
@@ -147,7 +146,7 @@ function changesOfRate(found: Figures, { most }: SizingInput): string[] {
 }
 
 function changesOfMachines(found: Figures, input: SizingInput): string[] {
-  const { hasQueueHome, concurrency, latencyMs, maxBodyMb, most } = input;
+  const { hasQueueHome, concurrency, latencyMs, maxBodyMb } = input;
   const changes: string[] = [];
   const listingMb = Math.ceil((found.vehicles * LISTED_VEHICLE_BYTES) / MIB);
   if (listingMb > maxBodyMb) {
@@ -156,7 +155,7 @@ function changesOfMachines(found: Figures, input: SizingInput): string[] {
   const isLarge = found.gb_a_year > MOST_SQLITE_GB;
   const needed = Math.ceil(found.concurrency_needed / found.daemons);
   if (needed > concurrency) {
-    const slots = Math.min(needed, most.concurrency);
+    const slots = Math.min(needed, SERVICE_LIMITS.concurrency);
     const rest = slots < needed ? ', the maximum' : '';
     changes.push(`Set service.concurrency to ${slots}${rest}: a response takes ${latencyMs} ms`);
   }
