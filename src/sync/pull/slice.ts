@@ -114,7 +114,8 @@ async function compareOrRepair(
   if ((differs || invalid > 0) && comparing?.repair === true) await commit(result, batches, loading);
   else {
     // What differs in a day that runs still read is stored by the next of them.
-    if (differs) await forgetKnownRows(dependencies.engine, [...new Set(batches.map(({ table }) => table))]);
+    const tables = batches.map(({ table }) => table.name);
+    if (differs) await forgetKnownRows(dependencies.engine, tables);
     const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
     counts.records += rows + invalid;
     counts.unchanged += rows;

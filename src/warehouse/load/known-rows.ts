@@ -88,11 +88,6 @@ interface Memory {
 const slotOf = ({ bits }: Memory, digests: Uint32Array, row: number): number =>
   ((digests[row * DIGEST] ?? 0) >>> (32 - bits)) * 2;
 
-const emptyMemory = (table: Table, state: string): Memory => {
-  const bits = placeBits(table);
-  return { state, bits, places: new Uint32Array(2 ** bits * 2) };
-};
-
 function knows(memory: Memory, digests: Uint32Array, row: number): boolean {
   const slot = slotOf(memory, digests, row);
   const [at, { places }] = [row * DIGEST, memory];
@@ -122,6 +117,8 @@ const countOf = (encoded: readonly EncodedRows[]): number => encoded.reduce((sum
 /** The loads of one table in a transaction. */
 interface TableLoads {
   memory: Memory;
+  /** The state that the table had before. */
+  before: string;
   /** The state that the table will have. */
   next: string | undefined;
   /** What the engine knows of the table's state besides the mark. */
@@ -141,28 +138,28 @@ const stateOf = ({ mark, beside }: StoredMark): string => `${mark} ${beside}`;
 /** The name of the mark in `sync_state`. */
 const markOf = (table: string): string => `stored rows of ${table}`;
 
+const deleteMarks = (sql: Knex, tables: readonly string[]): Promise<number> =>
+  sql(syncState.name).whereIn('name', tables.map(markOf)).delete();
+
 /** The next load sends all rows of these tables: a comparison found that some are not stored as they were read. */
-export const forgetKnownRows = (engine: Engine, tables: readonly Table[]): Promise<unknown> =>
-  engine.write(({ sql }) =>
-    sql(syncState.name)
-      .whereIn(
-        'name',
-        tables.map(({ name }) => markOf(name)),
-      )
-      .delete(),
-  );
+export const forgetKnownRows = (engine: Engine, tables: readonly string[]): Promise<unknown> =>
+  engine.write(({ sql }) => deleteMarks(sql, tables));
 
 /** One for each engine. `readMark` reads it in the transaction of a load. */
 export function createKnownRows(readMark: (sql: Knex, name: string) => Promise<StoredMark>) {
   const memories = new Map<string, Memory>();
 
   async function loadsOf(sql: Knex, table: Table): Promise<TableLoads> {
-    const { mark, beside } = await readMark(sql, markOf(table.name));
-    const state = stateOf({ mark, beside });
-    const known = memories.get(table.name);
-    const memory = known?.state === state ? known : emptyMemory(table, state);
+    const stored = await readMark(sql, markOf(table.name));
+    const before = stateOf(stored);
+    const bits = placeBits(table);
+    const memory = memories.get(table.name) ?? { state: before, bits, places: new Uint32Array(2 ** bits * 2) };
     memories.set(table.name, memory);
-    return { memory, next: undefined, beside, sent: [] };
+    if (memory.state !== before) {
+      memory.places.fill(0);
+      memory.state = before;
+    }
+    return { memory, before, next: undefined, beside: stored.beside, sent: [] };
   }
 
   /** For one transaction. */
@@ -203,16 +200,13 @@ export function createKnownRows(readMark: (sql: Knex, name: string) => Promise<S
       },
       /** Call at the end of the transaction. */
       async finish(sql: Knex): Promise<void> {
-        if (rewritten.size === 0) return;
-        await sql(syncState.name)
-          .whereIn('name', [...rewritten].map(markOf))
-          .delete();
+        if (rewritten.size > 0) await deleteMarks(sql, [...rewritten]);
       },
       /** Call once the transaction is committed, never if that is not certain. */
       committed(): void {
-        for (const [name, { memory, next, sent }] of loads) {
-          // A later load of another transaction has replaced the memory: it met this one's mark first.
-          if (next === undefined || rewritten.has(name) || memories.get(name) !== memory) continue;
+        for (const [name, { memory, before, next, sent }] of loads) {
+          // A later load of another transaction has emptied the memory: it met this one's mark first.
+          if (next === undefined || rewritten.has(name) || memory.state !== before) continue;
           fill(memory, sent, true);
           memory.state = next;
         }
