@@ -2,11 +2,11 @@
 // write runs alone on the schema, across all processes, as with a SQLite file. A write can therefore read rows and rely
 // on them until it commits. See locks.ts.
 import { createHash } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import PQueue from 'p-queue';
 import { z } from 'zod';
 import { Fatal } from '../../../core/errors.ts';
+import { systemClock, within } from '../../../core/time/clock.ts';
 import { syncState } from '../../control/learned-facts.ts';
 import type { Engine, EngineKind, LoadCounts, LoadMetadata, StoreOptions, Transaction } from '../../engine.ts';
 import { dayFigures } from '../../load/event-days.ts';
@@ -84,7 +84,7 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<typeof T
   const known = createKnownRows(readMark);
   const writes = new PQueue({ concurrency: 1 });
   const loads = new PQueue({ concurrency: LOADERS });
-  const lastLoads = new Map<string, Promise<void>>();
+  const lastLoads = new Map<string, Promise<unknown>>();
   /** A pool must not be destroyed under a read, which would then wait forever for a connection. */
   const reads = new PQueue();
 
@@ -127,19 +127,16 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<typeof T
    * for a lock the next one waits at the database, which ends such a session, and sends all rows.
    */
   const inTurn = <T>(tables: readonly string[], work: () => Promise<T>): Promise<T> => {
-    const before = tables.map((table) => lastLoads.get(table));
+    const before = tables.flatMap((table) => lastLoads.get(table) ?? []);
     const loading = loads.add(async () => {
-      const patience = new AbortController();
-      const tooLong = pause(lockMs, undefined, patience).catch(() => undefined);
-      await Promise.race([Promise.all(before), tooLong]);
-      patience.abort();
+      if (before.length > 0) await within(systemClock, lockMs, Promise.allSettled(before));
       return work();
     });
-    const settled = loading.then(
-      () => undefined,
-      () => undefined,
-    );
-    for (const table of tables) lastLoads.set(table, settled);
+    const forget = (): void => {
+      for (const table of tables) if (lastLoads.get(table) === loading) lastLoads.delete(table);
+    };
+    for (const table of tables) lastLoads.set(table, loading);
+    loading.then(forget, forget);
     return loading;
   };
 
