@@ -70,11 +70,8 @@ const isSame = (row: Row, stored: Stored): boolean =>
       : plain(row[position]) === plain(stored[name]),
   );
 
-/** Engines return instants, large integers and JSON in different forms. */
-function plain(value: unknown): string | null {
-  if (value === null || value === undefined) return null;
-  return value instanceof Date ? value.toISOString() : String(value);
-}
+/** An integer may be text in a row. */
+const plain = (value: unknown): string | null => (value === null || value === undefined ? null : String(value));
 
 /** A text that is not JSON, which no run has stored, differs from all JSON. */
 function parsed(value: unknown): unknown {
