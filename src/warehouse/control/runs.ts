@@ -140,21 +140,21 @@ export interface JobHistory {
   lastSuccessAt: string | null;
 }
 
-const workedRuns = (sql: Knex, job: string) =>
-  sql('sync_run').where({ job }).whereNot({ cause: 'backfill' }).whereIn('status', ['ok', 'partial']);
+/** Without backfills: they say nothing about the health of the job. */
+const ordinaryRuns = (sql: Knex, job: string) => sql('sync_run').where({ job }).whereNot({ cause: 'backfill' });
+
+const workedRuns = (sql: Knex, job: string) => ordinaryRuns(sql, job).whereIn('status', ['ok', 'partial']);
 
 /** True if any run succeeded, at least partially. */
 export const hasWorked = (engine: Engine, job: string): Promise<boolean> =>
   engine.read(async (sql) => (await workedRuns(sql, job).first('run_id')) !== undefined);
 
-/** The recent runs of a job, without backfills: they say nothing about the health of the job. */
+/** The recent runs of a job, without backfills. */
 export function jobHistory(engine: Engine, job: string, nowMs: number): Promise<JobHistory> {
   const now = isoInstant(nowMs);
   return engine.read(async (sql) => {
     // A run dated in the future is from when the clock was ahead. It sorts last, or it would stay the newest until then.
-    const runs: LastRun[] = await sql('sync_run')
-      .where({ job })
-      .whereNot({ cause: 'backfill' })
+    const runs: LastRun[] = await ordinaryRuns(sql, job)
       .orderByRaw('case when started_at > ? then 1 else 0 end, started_at desc', [now])
       .limit(2)
       .select([...LAST_RUN]);
@@ -172,9 +172,7 @@ export function jobHistory(engine: Engine, job: string, nowMs: number): Promise<
 /** The failed runs since the last success: how many, and when the first of them began. Both are kept as long as the runs. */
 export const failureStreak = (engine: Reader, job: string, sinceSuccess: string | null) =>
   engine.read(async (sql) => {
-    const [row] = await sql('sync_run')
-      .where({ job })
-      .whereNot({ cause: 'backfill' })
+    const [row] = await ordinaryRuns(sql, job)
       .where('started_at', '>', sinceSuccess ?? EVER)
       .where((or) =>
         or
@@ -209,16 +207,9 @@ const COLUMNS = syncRun.columns
   .map(({ name }) => name)
   .filter((name) => !PROCESS_COLUMNS.some((column) => column === name));
 
-/** Newest first, without backfills: they say nothing about the health of the job. */
+/** Newest first, without backfills. */
 export const latestRuns = (engine: Reader, job: string, limit: number): Promise<RunRow[]> =>
-  engine.read((sql) =>
-    sql('sync_run')
-      .where({ job })
-      .whereNot({ cause: 'backfill' })
-      .orderBy('started_at', 'desc')
-      .limit(limit)
-      .select(COLUMNS),
-  );
+  engine.read((sql) => ordinaryRuns(sql, job).orderBy('started_at', 'desc').limit(limit).select(COLUMNS));
 
 export interface RunSearch {
   jobs: readonly string[];
