@@ -9,7 +9,7 @@ import type { Endpoint } from '../../fleet/endpoint.ts';
 import { keyOf, type OutboxEntry, type Place, placeOf } from '../../warehouse/outbox/entry.ts';
 import type { Period } from '../../warehouse/outbox/queries.ts';
 import { type Digest, personalDigest } from '../../warehouse/privacy/personal-digest.ts';
-import type { RunContext } from '../job.ts';
+import type { PreviewContext, RunContext } from '../job.ts';
 import type { PushSettings } from './options.ts';
 
 /** One call to the service, counted by the run and aborted with it. */
@@ -123,7 +123,7 @@ export async function openPush(kind: PushKind, context: RunContext) {
 }
 
 /** For a preview: the run is not recorded. */
-export const openUnrecorded = (kind: PushKind, context: Pick<RunContext, 'job' | 'options' | 'dependencies'>) => {
+export const openUnrecorded = (kind: PushKind, context: PreviewContext) => {
   const unrecorded = { runId: '', counts: zeroCounts(), signal: new AbortController().signal };
   return openPush(kind, { ...context, ...unrecorded, log: context.dependencies.log });
 };

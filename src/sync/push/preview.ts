@@ -3,17 +3,14 @@ import { redactedJson } from '../../core/text/redaction.ts';
 import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { searchEntries } from '../../warehouse/outbox/lists.ts';
 import { entriesByCode } from '../../warehouse/outbox/queries.ts';
-import type { Preview, RunContext } from '../job.ts';
+import type { Preview, PreviewContext } from '../job.ts';
 import { offeredBatches, rulesOf } from './ingest.ts';
 import { openUnrecorded, type PushKind, type PushRun } from './kind.ts';
 import { type Offer, takeOffer } from './offer.ts';
 
 const MOST_WAITING = 10_000;
 
-export async function previewPush(
-  kind: PushKind,
-  context: Pick<RunContext, 'job' | 'options' | 'dependencies'>,
-): Promise<Preview[]> {
+export async function previewPush(kind: PushKind, context: PreviewContext): Promise<Preview[]> {
   const push = await openUnrecorded(kind, context);
   if (push === undefined) return [];
   const { engine } = push;

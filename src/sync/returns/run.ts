@@ -4,7 +4,7 @@ import { asRoadbookError, type RoadbookError, Skippable } from '../../core/error
 import { firstNames } from '../../core/text/first-names.ts';
 import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { pushReturn, runningPlans } from '../../warehouse/outbox/returns.ts';
-import type { Preview, RunContext, RunOutcome } from '../job.ts';
+import type { Preview, PreviewContext, RunContext, RunOutcome } from '../job.ts';
 import { createNotifier, notifyEach } from '../push/acknowledge.ts';
 import { openPush, openUnrecorded, type PushRun } from '../push/kind.ts';
 import { routePlanKind } from '../push/kinds/route-plans.ts';
@@ -36,9 +36,7 @@ export async function executeReturns(context: RunContext): Promise<RunOutcome> {
   return { failures: push.failures, worked: context.counts.records + uncoded.length > 0 };
 }
 
-export async function previewReturns(
-  context: Pick<RunContext, 'job' | 'options' | 'dependencies'>,
-): Promise<Preview[]> {
+export async function previewReturns(context: PreviewContext): Promise<Preview[]> {
   const push = await openUnrecorded(routePlanKind, context);
   if (push === undefined) return [];
   const lines: Preview[] = [];
