@@ -75,7 +75,6 @@ async function dispatch(
       options: {},
       lease: { name, token },
       log: dependencies.log,
-      dependencies: dependencies,
       draining,
     },
     atOnce: 1,

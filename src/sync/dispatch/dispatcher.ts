@@ -2,7 +2,6 @@
 // The pull engine hands over its slices and gets the outcome of each. It does not know which process read a slice.
 import type { Log } from '../../core/log.ts';
 import type { Lease } from '../../warehouse/control/leases.ts';
-import type { Engine } from '../../warehouse/engine.ts';
 import type { AskedPeriod, Slice, SliceOutcome } from '../slice.ts';
 
 export interface SlicedRun {
@@ -13,7 +12,6 @@ export interface SlicedRun {
   lease?: Lease;
   log: Log;
   draining?: AbortSignal;
-  dependencies: { engine: Engine };
 }
 
 /** The slices of one run. */
