@@ -79,8 +79,9 @@ export async function runJob(request: RunRequest, dependencies: SyncDependencies
   const retryMs = isRetried ? retryDelayMs(outcome.failures, ended.status, attempt) : undefined;
   const retryAt = retryMs === undefined ? null : isoInstant(clock.now() + retryMs);
   await closeRun(engine, summary, retryAt);
-  logEnd({ log, summary, retryAt, attempt, cause, failures: outcome.failures }, dependencies);
-  return { summary, followUpJobs: outcome.followUpJobs ?? [], retryAt };
+  const finished = { summary, followUpJobs: outcome.followUpJobs ?? [], retryAt };
+  logEnd(log, request, finished, outcome.failures, dependencies);
+  return finished;
 }
 
 /** The failure of a run that was stopped before its work was done. By its code the next start of a daemon repeats the run. */
@@ -120,18 +121,14 @@ export function retryDelayMs(failures: readonly RoadbookError[], status: RunStat
   return RETRY_DELAYS_MS[attempt - 1] ?? (status === 'failed' ? RETRY_DELAYS_MS.at(-1) : undefined);
 }
 
-interface RunEnd {
-  log: Log;
-  summary: RunSummary;
-  failures: readonly RoadbookError[];
-  retryAt: string | null;
-  attempt: number;
-  cause: RunCause;
-}
-
 /** One line for each run that changed something or failed; counts of zero are left out. */
-function logEnd(end: RunEnd, { outages, clock }: SyncDependencies): void {
-  const { log, summary, failures, retryAt, attempt, cause } = end;
+function logEnd(
+  log: Log,
+  { cause, attempt = 1 }: RunRequest,
+  { summary, retryAt }: FinishedRun,
+  failures: readonly RoadbookError[],
+  { outages, clock }: SyncDependencies,
+): void {
   const { job, run_id: _, status, started_at, finished_at, error, ...counts } = summary;
   const startedMs = Date.parse(started_at);
   const noted = outages?.note({ job, failures, requests: counts.requests, startedMs, nowMs: clock.now() });
