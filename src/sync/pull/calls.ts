@@ -43,9 +43,8 @@ export function createSource(slice: Slice, context: RunContext, reading: Reading
     map: (load) => mapRecords(load, dependencies.privacy),
     asStored: dependencies.privacy.asStored,
     warehouse: dependencies.engine,
-    recall: (name) => factMemory<never>(dependencies.engine, name).read(),
     async remember(name, fact) {
-      if (mayStore) await factMemory<typeof fact>(dependencies.engine, name).write(fact, dependencies.clock.now());
+      if (mayStore) await factMemory(dependencies.engine, name).write(fact, dependencies.clock.now());
     },
     isCompared: comparing !== undefined,
     openIds: ({ name }) => comparing?.open.get(name) ?? new Set(),

@@ -54,9 +54,8 @@ export interface Source extends PullContext {
   map(load: Load): Promise<Mapped>;
   /** Prepares the records of one call at once, so that those of many calls are not held in memory together. */
   prepare(load: Load, how?: PrepareOptions): Promise<Prepared>;
-  /** A small fact about the service that outlives the run. */
-  recall<Fact>(name: string): Promise<Fact | undefined>;
-  remember<Fact>(name: string, fact: Fact): Promise<void>;
+  /** Stores a small fact about the service that outlives the run. */
+  remember(name: string, fact: unknown): Promise<void>;
   /** Registers work to do once the slice is committed or has failed. */
   atEnd(work: () => void): void;
   /** The slice is compared with the warehouse: only its own rows count, and a stored row that is not read is missing. */

@@ -4,6 +4,7 @@
 import { DAY_MS } from '../../../../core/time/durations.ts';
 import { toInstant } from '../../../../fleet/instants.ts';
 import type { Interval } from '../../../../warehouse/control/coverage.ts';
+import { readFact } from '../../../../warehouse/control/learned-facts.ts';
 import { spanOf } from '../../plan/windows.ts';
 import type { Source } from '../../types.ts';
 
@@ -19,7 +20,7 @@ const FRESH_MS = DAY_MS;
 export const findsAllThatStart = (source: Source): Promise<boolean> => isShown(source, VALID_MS);
 
 async function isShown(source: Source, withinMs: number): Promise<boolean> {
-  const at = await source.recall<ShownAt>(FACT);
+  const at = await readFact<ShownAt>(source.warehouse, FACT);
   return at !== undefined && at !== null && Date.parse(source.readAt) - Date.parse(at) < withinMs;
 }
 
@@ -29,12 +30,12 @@ export async function learnFrom(plans: readonly unknown[], period: Interval, sou
   // A service that searches full days also returns plans that start after the period.
   if (plans.some((plan) => instantIn(plan, 'date_time_start') > end)) return unlearn(source);
   const endsLater = plans.some((plan) => instantIn(plan, 'date_time_end') > end);
-  if (endsLater && !(await isShown(source, FRESH_MS))) await source.remember<ShownAt>(FACT, source.readAt);
+  if (endsLater && !(await isShown(source, FRESH_MS))) await source.remember(FACT, source.readAt);
 }
 
 /** For a search that did not return a plan that starts in its period. */
 export async function unlearn(source: Source): Promise<void> {
-  if (await isShown(source, VALID_MS)) await source.remember<ShownAt>(FACT, null);
+  if (await isShown(source, VALID_MS)) await source.remember(FACT, null);
 }
 
 /** NaN if the field is not a readable instant. */
