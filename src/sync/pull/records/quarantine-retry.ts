@@ -7,7 +7,7 @@ import { REDACTED } from '../../../core/text/redaction.ts';
 import { isoInstant } from '../../../core/time/clock.ts';
 import { type QuarantinedRecord, quarantine, quarantineRows } from '../../../warehouse/control/quarantine.ts';
 import type { Transaction } from '../../../warehouse/engine.ts';
-import { createKeySet, keyText } from '../../../warehouse/load/key-set.ts';
+import { keyPositions, keyText } from '../../../warehouse/load/key-set.ts';
 import { StaleRead } from '../../../warehouse/load/stale-read.ts';
 import type { SyncDependencies } from '../../dependencies.ts';
 import type { NamedJob } from '../../job.ts';
@@ -49,8 +49,8 @@ async function retryOne(
   }
   const load = { table, endpoint: endpoint ?? undefined, records: [JSON.parse(row.payload)] };
   const mapped = await mapRecords(load, privacy);
-  const keys = createKeySet(table);
-  for (const each of mapped.rows) keys.add(each);
+  const positions = keyPositions(table);
+  const keys = mapped.rows.map((each) => keyText(positions.map((at) => each[at] ?? null)));
   const metadata = { runId, at: isoInstant(clock.now()), readAt: row.last_seen_at };
   return engine
     .write(async (tx) => {
@@ -62,7 +62,7 @@ async function retryOne(
       const newer = await tx
         .sql('sync_quarantine')
         .where({ table_name: table.name })
-        .whereIn('record_key', keys.keys().map(keyText))
+        .whereIn('record_key', keys)
         .where('last_seen_at', '>', row.last_seen_at)
         .first('id');
       if (newer !== undefined) {
