@@ -54,7 +54,8 @@ export function createBatches({ engine, privacy, references }: BatchDependencies
   };
 
   async function prepare(load: Load, { fullRefresh = [], each }: PrepareOptions = {}): Promise<Prepared> {
-    const { table, rows, invalid, invalidKeys } = await mapRecords(load, privacy);
+    const { table } = load;
+    const { rows, invalid, invalidKeys } = await mapRecords(load, privacy);
     const keys = keysOf(table);
     const note = references(table);
     const ranges = fullRefresh

@@ -16,18 +16,11 @@ import { wireSchema } from './wire-schema.ts';
 /** Records that are mapped before the event loop gets a turn. */
 const RECORDS_PER_TURN = 2_000;
 
-/** The two mappings of a table: the fast compiled one for most records, the generic one for every other form. */
-interface Mappings {
-  compiled: CompiledTable;
-  generic: RowMapping;
-}
+/** The two mappings of each table: the fast compiled one for most records, the generic one for every other form. */
+const mappings = new WeakMap<Table, { compiled: CompiledTable; generic: RowMapping }>();
 
-const mappings = new WeakMap<Table, Mappings>();
-
-function mappingsOf(table: Table): Mappings {
-  const known = mappings.get(table);
-  if (known !== undefined) return known;
-  const made = { compiled: compileTable(table), generic: rowMapping(table) };
+function mappingsOf(table: Table) {
+  const made = mappings.get(table) ?? { compiled: compileTable(table), generic: rowMapping(table) };
   mappings.set(table, made);
   return made;
 }
@@ -62,7 +55,7 @@ export async function mapRecords({ table, endpoint, records, rejected = [] }: Lo
     if ('row' in mapped) rows.push(filter.row(mapped.row));
     else addInvalid(raw, mapped.invalid, false);
   }
-  return { table, rows, invalid, invalidKeys };
+  return { rows, invalid, invalidKeys };
 }
 
 const INTEGER = /^-?\d{1,18}$/;

@@ -17,7 +17,6 @@ export interface Load {
 
 /** Every record of a load is either a row or an invalid record. */
 export interface Mapped {
-  table: Table;
   rows: Row[];
   invalid: InvalidRecord[];
   /** The key of each invalid record; undefined if it cannot be read. */
