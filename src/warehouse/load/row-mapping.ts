@@ -9,7 +9,8 @@ import { type ColumnType, indexedColumns, recordColumns, type Table } from '../s
 /** Returns the row, or why the record is invalid. */
 export type RowMapping = (record: JsonObject) => { row: Row } | { invalid: string };
 
-interface Field {
+/** A field of the record: a column, the alias of one, or an object of fields. */
+export interface Field {
   /** Dotted path, for messages. */
   path: string;
   /** Position of the column that this field fills. */
@@ -22,7 +23,7 @@ interface Field {
   fields?: Fields;
 }
 
-type Fields = Map<string, Field>;
+export type Fields = Map<string, Field>;
 
 /** The mapping runs for every record, so it allocates nothing but the row and the rest for `extra`. */
 export function rowMapping(table: Table): RowMapping {
@@ -67,7 +68,7 @@ interface MappingState {
   invalid: string | undefined;
 }
 
-function fieldTree(table: Table): Fields {
+export function fieldTree(table: Table): Fields {
   const root: Fields = new Map();
   const at = (path: readonly string[]): Field => {
     let fields = root;
@@ -86,7 +87,7 @@ function fieldTree(table: Table): Fields {
   for (const [position, column] of recordColumns(table).entries()) {
     const longest = indexed.has(column.name) ? LONGEST_INDEXED : undefined;
     Object.assign(at(column.from), { position, type: column.type, longest });
-    if (column.alias !== undefined) Object.assign(at(column.alias), { repeats: position, type: column.type });
+    if (column.alias !== undefined) Object.assign(at(column.alias), { repeats: position, type: column.type, longest });
   }
   return root;
 }

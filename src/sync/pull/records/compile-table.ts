@@ -7,18 +7,10 @@ import { isStorable, isStorableJson } from '../../../core/text/storable-text.ts'
 import { isCut } from '../../../fleet/cut-record.ts';
 import { toDay, toInstant } from '../../../fleet/instants.ts';
 import type { Row } from '../../../warehouse/engine.ts';
-import { LONGEST_INDEXED } from '../../../warehouse/load/row-mapping.ts';
-import { type Column, indexedColumns, recordColumns, type Table } from '../../../warehouse/schema/table.ts';
+import { type Field, type Fields, fieldTree } from '../../../warehouse/load/row-mapping.ts';
+import { type Column, recordColumns, type Table } from '../../../warehouse/schema/table.ts';
 
 export type CompiledTable = (record: unknown) => Row | undefined;
-
-/** A field of the record: a column, the alias of one, or an object of fields. */
-interface Field {
-  column?: Column;
-  /** The variable that gets its value. */
-  variable?: string;
-  fields: Map<string, Field>;
-}
 
 /** Functions that the generated code calls. The conversions return undefined for a value that the column cannot hold. */
 const CALLED = {
@@ -47,7 +39,7 @@ export function compileTable(table: Table): CompiledTable {
   lines.push(`let ${columns.map((_, position) => `c${position} = null`).join(', ')};`);
   const aliased = columns.flatMap(({ alias }, position) => (alias === undefined ? [] : [position]));
   if (aliased.length > 0) lines.push(`let ${aliased.map((at) => `alias${at} = null`).join(', ')};`);
-  writeObject('record', fieldTree(columns), { table, lines, depth: 0 });
+  writeObject('record', fieldTree(table), { columns, lines, depth: 0 });
   for (const at of aliased) lines.push(...mergeAlias(columns, at));
   const missing = columns.flatMap(({ required }, position) => (required ? [`c${position} === null`] : []));
   if (missing.length > 0) lines.push(`if (${missing.join(' || ')}) return undefined;`);
@@ -57,32 +49,14 @@ export function compileTable(table: Table): CompiledTable {
   return make(...Object.values(CALLED)) as CompiledTable;
 }
 
-function fieldTree(columns: readonly Column[]): Map<string, Field> {
-  const root: Field = { fields: new Map() };
-  const place = (path: readonly string[], column: Column, variable: string): void => {
-    let field = root;
-    for (const name of path) {
-      const inner = field.fields.get(name) ?? { fields: new Map() };
-      field.fields.set(name, inner);
-      field = inner;
-    }
-    Object.assign(field, { column, variable });
-  };
-  for (const [position, column] of columns.entries()) {
-    place(column.from, column, `c${position}`);
-    if (column.alias !== undefined) place(column.alias, column, `alias${position}`);
-  }
-  return root.fields;
-}
-
 interface Writing {
-  table: Table;
+  columns: readonly Column[];
   lines: string[];
   depth: number;
 }
 
 /** Detects unknown fields by counting: the object must have no more fields than were read. */
-function writeObject(object: string, fields: Map<string, Field>, writing: Writing): void {
+function writeObject(object: string, fields: Fields, writing: Writing): void {
   const { lines, depth } = writing;
   const unread = `unread${depth}`;
   lines.push(
@@ -90,22 +64,22 @@ function writeObject(object: string, fields: Map<string, Field>, writing: Writin
     `let ${unread} = 0;`,
     `for (const _ in ${object}) ${unread}++;`,
   );
-  for (const [name, { column, variable, fields: inner }] of fields) {
+  for (const [name, field] of fields) {
     // Each field has its own variable, so that V8 can infer its type.
     const value = `value${lines.length}`;
     lines.push(`const ${value} = ${object}[${JSON.stringify(name)}];`);
     lines.push(`if (${value} !== undefined) {`, `${unread}--;`, `if (${value} !== null) {`);
-    if (column === undefined) writeObject(value, inner, { ...writing, depth: depth + 1 });
-    else writeValue(value, column, `${variable}`, writing);
+    if (field.fields !== undefined) writeObject(value, field.fields, { ...writing, depth: depth + 1 });
+    else writeValue(value, field, writing);
     lines.push('}', '}');
   }
   lines.push(`if (${unread} !== 0) return undefined;`);
 }
 
-/** Validates the value and assigns it to the variable of its column. */
-function writeValue(value: string, column: Column, variable: string, { table, lines }: Writing): void {
-  const { name, type, added } = column;
-  const isIndexed = indexedColumns(table).has(name);
+/** Validates the value and assigns it to the variable of its column, or to that of an alias. */
+function writeValue(value: string, { position, repeats, type, longest }: Field, { columns, lines }: Writing): void {
+  const at = position ?? repeats ?? 0;
+  const variable = position === undefined ? `alias${at}` : `c${at}`;
   const unless = (condition: string): number => lines.push(`if (!(${condition})) return undefined;`);
   switch (type) {
     case 'integer':
@@ -119,10 +93,10 @@ function writeValue(value: string, column: Column, variable: string, { table, li
       break;
     case 'text': {
       // A text equal to that of the row before is valid, and all rows that repeat it share one string in memory.
-      const before = `last[${recordColumns(table).indexOf(column)}]`;
+      const before = `last[${at}]`;
       unless(`typeof ${value} === 'string'`);
       lines.push(`if (${value} === ${before}) ${variable} = ${before};`, 'else {');
-      if (isIndexed) unless(`${value}.length <= ${LONGEST_INDEXED}`);
+      if (longest !== undefined) unless(`${value}.length <= ${longest}`);
       unless(`isStorable(${value})`);
       lines.push(`${variable} = ${value};`, '}');
       return;
@@ -132,12 +106,12 @@ function writeValue(value: string, column: Column, variable: string, { table, li
       unless(`typeof ${value} === 'string'`);
       lines.push(`${variable} = ${type === 'instant' ? 'instantOf' : 'dayOf'}(${value});`);
       // A value that the job adds does not come from the service, and is stored as the job wrote it.
-      unless(added ? `${variable} === ${value}` : `${variable} !== undefined`);
+      unless(columns[at]?.added ? `${variable} === ${value}` : `${variable} !== undefined`);
       return;
     case 'json':
       lines.push(`${variable} = stableJson(${value});`);
       unless(`isStorableJson(${variable})`);
-      if (isIndexed) unless(`${variable}.length <= ${LONGEST_INDEXED}`);
+      if (longest !== undefined) unless(`${variable}.length <= ${longest}`);
       return;
   }
   lines.push(`${variable} = ${value};`);
