@@ -7,7 +7,6 @@ import { DAY_MS } from '../../../../core/time/durations.ts';
 import { events } from '../../../../fleet/endpoints/events.ts';
 import type { ScopedInterval } from '../../../../warehouse/control/coverage.ts';
 import type { Row } from '../../../../warehouse/engine.ts';
-import { earliestAcross } from '../../../../warehouse/queries/events-across.ts';
 import { recordColumns } from '../../../../warehouse/schema/table.ts';
 import { event } from '../../../../warehouse/tables/event.ts';
 import { knownLimit } from '../../../probe/answers.ts';
@@ -80,8 +79,17 @@ const widened = ({ vehicles, spans, reads = [] }: EventWork, { warehouse, isComp
       const enclosing = around.find((span) => span.begin < begin && begin < span.end);
       if (enclosing === undefined) return { begin, end };
       const from = isoInstant(Math.max(enclosing.begin, begin - (end - begin)));
-      const earliest = await earliestAcross(warehouse, vehicles, { from, at: isoInstant(begin) });
-      const start = Date.parse(earliest ?? '');
+      const earliest = await warehouse.read((sql) =>
+        sql(event.name)
+          .whereIn('vehicle_id', vehicles)
+          .where('begin_date', '>=', from)
+          .where('begin_date', '<', isoInstant(begin))
+          .where('end_date', '>=', isoInstant(begin))
+          .whereNull('_missing_since')
+          .orderBy('begin_date')
+          .first('begin_date'),
+      );
+      const start = Date.parse(earliest?.begin_date ?? '');
       return { begin: Number.isNaN(start) ? begin : start, end };
     }),
   );
