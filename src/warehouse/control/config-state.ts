@@ -71,11 +71,7 @@ export const storeConfigState = (
     await writeFact(tx, NAME, state, nowMs);
   });
 
-interface ScheduledJob {
-  name: string;
-  cron: string;
-  timezone: string;
-}
+type ScheduledJob = Omit<ActiveSchedule, 'since'> & { name: string };
 
 /** The schedules of `jobs`. An unchanged schedule keeps its `since`. */
 function keptSchedules(

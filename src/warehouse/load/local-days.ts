@@ -5,7 +5,8 @@ import { isoInstant } from '../../core/time/clock.ts';
 import { DAY_MS } from '../../core/time/durations.ts';
 import { factIn } from '../control/learned-facts.ts';
 import type { DayOf, EncodedRows, Row, Scalar } from '../engine.ts';
-import { recordColumns, type Table } from '../schema/table.ts';
+import { type RowOf, recordColumns, type Table } from '../schema/table.ts';
+import type { timeZoneOffset } from '../tables/time-zone-offset.ts';
 
 /** Before the time zone is known. The days are filled in with the zone; see maintenance/local-time.ts. */
 const noDay: DayOf = () => null;
@@ -28,11 +29,8 @@ export const LOCAL_TIME = 'local-time';
 export const OLDEST_DAY = '0001-01-03T00:00:00.000Z';
 export const NEWEST_DAY = '9999-12-29T00:00:00.000Z';
 
-interface Offset {
-  from_at: string;
-  to_at: string;
-  offset_seconds: number;
-}
+/** An offset of the time zone, and from when to when it applies. */
+export type Offset = RowOf<typeof timeZoneOffset>;
 
 /**
  * The local days by the time zone that the warehouse has, not by the configuration of this process: another process may

@@ -11,7 +11,7 @@ import { DAY_MS } from '../../core/time/durations.ts';
 import { readFact, writeFact } from '../control/learned-facts.ts';
 import type { Engine } from '../engine.ts';
 import { ALL_DAYS, hasDayFigures, writeEventDays } from '../load/event-days.ts';
-import { LOCAL_TIME, NEWEST_DAY, OLDEST_DAY } from '../load/local-days.ts';
+import { LOCAL_TIME, NEWEST_DAY, type Offset, OLDEST_DAY } from '../load/local-days.ts';
 import { baseTables } from '../schema/catalog.ts';
 import { quote, type Table } from '../schema/table.ts';
 import { offsetAt } from '../views/shared/local-columns.ts';
@@ -97,13 +97,6 @@ async function fillDays({ dialect }: Engine, sql: Knex, table: Table): Promise<v
   const at = instantOf(table);
   const day = `case when ${at} between '${OLDEST_DAY}' and '${NEWEST_DAY}' then ${dialect.localDay(at, offsetAt(at))} end`;
   await sql.raw(`update ${quote(table.name)} set _day = ${day} where _day is distinct from ${day}`);
-}
-
-interface Offset {
-  from_at: string;
-  to_at: string;
-  offset_seconds: number;
-  zone: string;
 }
 
 /** The offsets since FIRST_OFFSET_YEAR. The first also covers all time before, the last all time after. */
