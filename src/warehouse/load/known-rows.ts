@@ -12,6 +12,7 @@ import { hash, randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { syncState, writeFact } from '../control/learned-facts.ts';
 import type { EncodedRows, Engine, LoadCounts, LoadMetadata, Row, Scalar } from '../engine.ts';
+import { countRows } from '../engines/row-batches.ts';
 import { baseTables } from '../schema/catalog.ts';
 import type { Table } from '../schema/table.ts';
 import { hasDayFigures } from './event-days.ts';
@@ -112,8 +113,6 @@ function unknownOf<Rows extends DigestedRows<Rows>>(memory: Memory, encoded: Row
   return [positions.length === encoded.count ? encoded : encoded.some(positions)];
 }
 
-const countOf = (encoded: readonly EncodedRows[]): number => encoded.reduce((sum, { count }) => sum + count, 0);
-
 /** The loads of one table in a transaction. */
 interface TableLoads {
   memory: Memory;
@@ -179,7 +178,7 @@ export function createKnownRows(readMark: (sql: Knex, name: string) => Promise<S
         const of = loads.get(table.name) ?? (await loadsOf(sql, table));
         loads.set(table.name, of);
         const unknown = rows.flatMap((each) => unknownOf(of.memory, each));
-        const known = countOf(rows) - countOf(unknown);
+        const known = countRows(rows) - countRows(unknown);
         if (unknown.length === 0) return { inserted: 0, updated: 0, unchanged: known };
         if (of.next === undefined) {
           const mark = randomUUID();

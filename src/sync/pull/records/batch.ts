@@ -6,6 +6,7 @@ import { chunks } from '../../../core/chunks.ts';
 import { yieldToEventLoop } from '../../../core/event-loop.ts';
 import type { InvalidRecord } from '../../../warehouse/control/quarantine.ts';
 import type { EncodedRows, Engine, Row } from '../../../warehouse/engine.ts';
+import { countRows } from '../../../warehouse/engines/row-batches.ts';
 import { createKeySet, type KeySet, keyPositions, keyText } from '../../../warehouse/load/key-set.ts';
 import { insideOf } from '../../../warehouse/load/vanished.ts';
 import type { Privacy } from '../../../warehouse/privacy/privacy.ts';
@@ -80,14 +81,14 @@ export function createBatches({ engine, privacy, references }: BatchDependencies
     const read = parts.flatMap((part) => part.encoded);
     const hasDuplicates = withDuplicates.has(table);
     const encoded = hasDuplicates ? [engine.encodeRows(table, lastOfEachKey(table, read))] : read;
-    const rows = rowsIn(encoded);
+    const rows = countRows(encoded);
     const invalidKeys = parts.flatMap((part) => part.invalidKeys);
     return {
       table,
       encoded,
       rows,
       invalid: parts.flatMap(({ invalid }) => invalid),
-      superseded: rowsIn(read) - rows,
+      superseded: countRows(read) - rows,
       seen: () => [...keysOf(table).keys(), ...invalidKeys.filter((key) => key !== undefined)],
       keyTexts: () => keysOf(table).keys().map(keyText),
       allSeen: !invalidKeys.includes(undefined),
@@ -105,8 +106,6 @@ export function createBatches({ engine, privacy, references }: BatchDependencies
       [...Map.groupBy(parts, ({ table }) => table)].map(([table, group]) => batchOf(table, group)),
   };
 }
-
-const rowsIn = (encoded: readonly EncodedRows[]): number => encoded.reduce((sum, { count }) => sum + count, 0);
 
 /** Rare: reads the serialised rows again. */
 function lastOfEachKey(table: Table, encoded: readonly EncodedRows[]): Row[] {
