@@ -63,13 +63,6 @@ export interface HeldLease extends Lease {
   release(): Promise<void>;
 }
 
-export interface LeaseManager {
-  /** Returns the lease, or its current holder. */
-  take(name: string): Promise<HeldLease | { heldBy: LeaseRow }>;
-  /** Frees the leases of dead processes. Returns the leases that became free since the last call, for whatever reason. */
-  freeDead(): Promise<string[]>;
-}
-
 const leaseRows = (sql: Knex): Promise<LeaseRow[]> =>
   sql(`${TABLE} as lease`)
     .leftJoin(`${syncDaemon.name} as process`, 'process.id', 'lease.holder')
@@ -137,10 +130,12 @@ const abandonRuns = (sql: Knex, leases: readonly string[], at: string): Promise<
     .where({ status: 'running' })
     .update({ status: 'abandoned', finished_at: at });
 
+export type LeaseManager = ReturnType<typeof createLeaseManager>;
+
 export function createLeaseManager(
   heartbeat: Heartbeat,
   { engine, clock, log }: { engine: Engine; clock: Clock; log: Log },
-): LeaseManager {
+) {
   const own = heartbeat.process.holder;
   const observer = createObserver(clock, HEARTBEAT_MS);
   /** The leases that this process holds or is about to take: their names, by the callback of their loss. */
@@ -180,7 +175,8 @@ export function createLeaseManager(
     return readLeases(engine);
   }
 
-  async function take(name: string): ReturnType<LeaseManager['take']> {
+  /** Returns the lease, or its current holder. */
+  async function take(name: string): Promise<HeldLease | { heldBy: LeaseRow }> {
     const heldBy = (await sweep()).find((lease) => lease.name === name && lease.holder !== null);
     if (heldBy !== undefined) return { heldBy };
     const loss = new AbortController();
@@ -219,7 +215,8 @@ export function createLeaseManager(
 
   return {
     take,
-    async freeDead() {
+    /** Frees the leases of dead processes. Returns the leases that became free since the last call, for whatever reason. */
+    async freeDead(): Promise<string[]> {
       const freed = (await sweep()).filter(({ name, token, holder }) => holder === null && free.get(name) !== token);
       for (const { name, token } of freed) free.set(name, token);
       return freed.map(({ name }) => name);

@@ -119,17 +119,11 @@ const LAST_RUN = [
 
 export type LastRun = Pick<RunRow, (typeof LAST_RUN)[number]>;
 
-/** A run that failed for a passing reason and is tried again. */
-export interface PendingRetry {
-  at: string;
-  /** Number of the next try; 2 for the first retry. */
-  attempt: number;
-  /** Error code of the run that failed. */
-  reason: string | null;
-}
-
-/** Null if the run is not tried again. */
-export const retryOf = ({ retry_at, attempt, error_code }: LastRun): PendingRetry | null =>
+/**
+ * When a run that failed for a passing reason is tried again, the number of that try, and the error code of the run. Null if
+ * the run is not tried again.
+ */
+export const retryOf = ({ retry_at, attempt, error_code }: LastRun) =>
   retry_at === null ? null : { at: retry_at, attempt: (attempt ?? 1) + 1, reason: error_code };
 
 export interface JobHistory {

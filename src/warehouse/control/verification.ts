@@ -97,16 +97,11 @@ export const verifications = (engine: Pick<Engine, 'read'>, table: string | unde
     return query.limit(limit).offset(offset);
   });
 
-/** All rows of a table in the last verification that compared any. */
-export interface TableVerification {
-  table: string;
-  verified_at: string;
-  compared: number;
-  /** Of the compared rows, those that differ or are missing on one side. */
-  differing: number;
-}
-
-export async function lastVerifications(engine: Pick<Engine, 'read'>): Promise<TableVerification[]> {
+/**
+ * All rows of a table in the last verification that compared any. `differing` are those of the compared rows that differ or
+ * are missing on one side.
+ */
+export async function lastVerifications(engine: Pick<Engine, 'read'>) {
   const rows = await engine.read((sql) => lastRows(sql, {}));
   return sums(rows).map(({ equal, ...row }) => ({ ...row, differing: row.compared - equal }));
 }

@@ -8,16 +8,6 @@ import type { Row, Scalar } from '../engine.ts';
 import { tables } from '../schema/catalog.ts';
 import { type Column, recordColumns, type Table } from '../schema/table.ts';
 
-export interface Privacy {
-  /** Policy by `table.column`. */
-  readonly policies: Readonly<Record<string, Policy>>;
-  /** Distinguishes secrets without revealing them. */
-  readonly fingerprint: string;
-  filter(table: Table): PrivacyFilter;
-  /** The value as the column stores it. */
-  asStored(table: Table, column: string, value: string): string | null;
-}
-
 export interface PrivacyFilter {
   row(row: Row): Row;
   record(record: unknown): unknown;
@@ -64,7 +54,10 @@ const wordsOf = (name: string): string[] =>
     .toLowerCase()
     .split(/[^a-z\d]+/);
 
-export function createPrivacy(policies: Readonly<Record<string, Policy>>, secret: string): Privacy {
+export type Privacy = ReturnType<typeof createPrivacy>;
+
+/** `policies` are by `table.column`. */
+export function createPrivacy(policies: Readonly<Record<string, Policy>>, secret: string) {
   const digest = (text: string): string =>
     createHmac('sha256', secret).update(text).digest('hex').slice(0, DIGEST_LENGTH);
   const filters = new Map<Table, PrivacyFilter>();
@@ -124,13 +117,15 @@ export function createPrivacy(policies: Readonly<Record<string, Policy>>, secret
 
   return {
     policies,
+    /** Distinguishes secrets without revealing them. */
     fingerprint: digest('fingerprint'),
-    filter(table) {
+    filter(table: Table): PrivacyFilter {
       const filter = filters.get(table) ?? createFilter(table);
       filters.set(table, filter);
       return filter;
     },
-    asStored: (table, column, value) =>
+    /** The value as the column stores it. */
+    asStored: (table: Table, column: string, value: string) =>
       (applied(policyOf(table, column), value, isKey(table, column)) ?? null) as string | null,
   };
 }

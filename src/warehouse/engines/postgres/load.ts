@@ -137,11 +137,6 @@ const textsOf = (lines: readonly string[]): string[] =>
 const USE_KEY_INDEX = 'set local enable_hashjoin = off; set local enable_mergejoin = off';
 const ALLOW_ALL_JOINS = 'set local enable_hashjoin to default; set local enable_mergejoin to default';
 
-interface SplitRows {
-  fresh(): readonly string[];
-  known: readonly KnownRow[];
-}
-
 interface KnownRow extends Stored {
   line: string;
 }
@@ -169,7 +164,7 @@ async function storedRows(
   return new Map((rows as (Stored & { place: number })[]).map((each) => [each.place, each]));
 }
 
-function splitByKey(batch: readonly CopyRows[], stored: ReadonlyMap<number, Stored>): SplitRows {
+function splitByKey(batch: readonly CopyRows[], stored: ReadonlyMap<number, Stored>) {
   const allLines = (): string[] => batch.flatMap(({ text }) => linesOf(text));
   // The usual case of new data: its lines are sent as they are.
   if (stored.size === 0) return { fresh: allLines, known: [] };
@@ -218,7 +213,7 @@ async function candidatePartitions(
 async function mergeRows(
   connection: PgConnection,
   table: Table,
-  { fresh, known }: SplitRows,
+  { fresh, known }: ReturnType<typeof splitByKey>,
   metadata: LoadMetadata,
 ): Promise<number> {
   const { at, runId } = metadata;
