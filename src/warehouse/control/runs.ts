@@ -126,14 +126,6 @@ export type LastRun = Pick<RunRow, (typeof LAST_RUN)[number]>;
 export const retryOf = ({ retry_at, attempt, error_code }: LastRun) =>
   retry_at === null ? null : { at: retry_at, attempt: (attempt ?? 1) + 1, reason: error_code };
 
-export interface JobHistory {
-  last: LastRun | undefined;
-  /** The last run that has ended: it shows the health of the job while another run is under way. */
-  finished: LastRun | undefined;
-  /** End of the last run without a failure. Invalid records and the codes of single items do not count as a failure. */
-  lastSuccessAt: string | null;
-}
-
 /** Without backfills: they say nothing about the health of the job. */
 const ordinaryRuns = (sql: Knex, job: string) => sql('sync_run').where({ job }).whereNot({ cause: 'backfill' });
 
@@ -144,7 +136,7 @@ export const hasWorked = (engine: Engine, job: string): Promise<boolean> =>
   engine.read(async (sql) => (await workedRuns(sql, job).first('run_id')) !== undefined);
 
 /** The recent runs of a job, without backfills. */
-export function jobHistory(engine: Engine, job: string, nowMs: number): Promise<JobHistory> {
+export function jobHistory(engine: Engine, job: string, nowMs: number) {
   const now = isoInstant(nowMs);
   return engine.read(async (sql) => {
     // A run dated in the future is from when the clock was ahead. It sorts last, or it would stay the newest until then.
@@ -157,9 +149,13 @@ export function jobHistory(engine: Engine, job: string, nowMs: number): Promise<
       .where('started_at', '<=', now)
       .orderBy('started_at', 'desc')
       .first('finished_at');
-    const [last] = runs;
-    const finished = runs.find(({ status }) => status !== 'running');
-    return { last, finished, lastSuccessAt: success?.finished_at ?? null };
+    return {
+      last: runs[0],
+      /** The last run that has ended: it shows the health of the job while another run is under way. */
+      finished: runs.find(({ status }) => status !== 'running'),
+      /** End of the last run without a failure. Invalid records and the codes of single items do not count as a failure. */
+      lastSuccessAt: (success?.finished_at ?? null) as string | null,
+    };
   });
 }
 
