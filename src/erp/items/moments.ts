@@ -1,6 +1,7 @@
 // Reads the date-times of an ERP: ISO 8601, with or without a zone. One without a zone is a wall-clock time in the feed's
 // zone and gets the offset of that zone on that day.
 import { Temporal } from 'temporal-polyfill';
+import { memoize } from '../../core/memoize.ts';
 
 export const DATE_TIME = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d(?:[.,]\d+)?)?\s?([Zz]|[+-]\d\d(?::?\d\d)?)?$/;
 /** Excludes leap seconds, which are no instants. */
@@ -74,19 +75,10 @@ export function localDay(value: unknown, zone: string): string {
   return ms === undefined ? '' : dayOfInstant(ms, zone);
 }
 
-const MOST_DAYS = 1_000;
-/** A cache: zone conversion is slow, and the plans of a morning start at few different times. */
-const days = new Map<string, string>();
-
-function dayOfInstant(ms: number, zone: string): string {
-  const key = `${ms} ${zone}`;
-  const known = days.get(key);
-  if (known !== undefined) return known;
-  if (days.size >= MOST_DAYS) days.clear();
-  const day = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone).toPlainDate().toString();
-  days.set(key, day);
-  return day;
-}
+/** Zone conversion is slow, and the plans of a morning start at few different times. */
+const dayOfInstant = memoize(1_000, (ms: number, zone: string): string =>
+  Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone).toPlainDate().toString(),
+);
 
 /** The wall-clock time of a spreadsheet's date cell, rounded to the second: cells store fractions of days. */
 export function wallTime(cell: Date): string {

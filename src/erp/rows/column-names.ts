@@ -1,7 +1,8 @@
 // The names of columns beside the canonical paths: a Portuguese label for each field, which a table without a mapping may
 // use, and other names that Brazilian ERPs use, which are only suggested.
 import { distance } from 'fastest-levenshtein';
-import type { FeedKind } from '../feed-kinds.ts';
+import { memoize } from '../../core/memoize.ts';
+import { FEED_KINDS, type FeedKind } from '../feed-kinds.ts';
 import { FLAT_COLUMNS } from '../items/fields.ts';
 import type { ReadyMapping } from './mapping.ts';
 
@@ -162,28 +163,21 @@ export function labelledPaths(kind: FeedKind): (column: string) => string | unde
 /** Longer names are not compared. */
 const LONGEST_NAME = 64;
 
-interface KnownName {
-  path: string;
-  name: string;
-}
-
-const knownNames = (kind: FeedKind): KnownName[] =>
+/** Each record of a wrong file may have other unknown names. */
+const knownNames = memoize(FEED_KINDS.length, (kind: FeedKind) =>
   Object.keys(FLAT_COLUMNS[kind].types).flatMap((path) =>
     [path, path.slice(path.lastIndexOf('.') + 1), ...(NAMES[kind][path] ?? [])].map((name) => ({
       path,
       name: plainName(name),
     })),
-  );
-
-/** Made once: each record of a wrong file may have other unknown names. */
-const KNOWN_NAMES = new Map<FeedKind, readonly KnownName[]>();
+  ),
+);
 
 /** The path that a column probably means; undefined if none is near. */
 export function suggestedPath(kind: FeedKind, column: string): string | undefined {
   const typed = plainName(column);
   if (typed === '' || typed.length > LONGEST_NAME) return undefined;
-  const known = KNOWN_NAMES.get(kind) ?? knownNames(kind);
-  KNOWN_NAMES.set(kind, known);
+  const known = knownNames(kind);
   const same = known.find(({ name }) => name === typed);
   if (same !== undefined) return same.path;
   const most = Math.floor(typed.length / 5);

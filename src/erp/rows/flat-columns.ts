@@ -1,5 +1,6 @@
 // Matches the columns of a flat source to canonical paths. This is done once per header, so that a wrong header gives one
 // issue for each wrong column, not one for each row.
+import { memoize } from '../../core/memoize.ts';
 import { firstNames } from '../../core/text/first-names.ts';
 import { didYouMean } from '../../core/text/near-word.ts';
 import type { FeedKind } from '../feed-kinds.ts';
@@ -22,6 +23,8 @@ export interface FlatColumnsInUse {
   pick(cells: Cells): Record<string, unknown>;
 }
 
+const MOST_UNKNOWN = 1_000;
+
 /**
  * Matches the headers of one read. In a table each row has every column of the header; JSON objects may leave columns out, so
  * each object may have another header.
@@ -37,12 +40,7 @@ export function columnMatcher(
   // A mapping names the ERP's columns, so a label among them has its own meaning.
   const pathOfLabel = mapping.isEmpty ? labelledPaths(kind) : () => undefined;
   // The search for a similar name takes long, and the same name may be in many headers.
-  const unknown = new Map<string, string>();
-  const unknownIssue = (column: string): string => {
-    const issue = unknown.get(column) ?? unknownColumn(kind, column);
-    unknown.set(column, issue);
-    return issue;
-  };
+  const unknownIssue = memoize(MOST_UNKNOWN, (column: string) => unknownColumn(kind, column));
   return (header) => {
     const direct: Rename[] = [];
     const unread: string[] = [];

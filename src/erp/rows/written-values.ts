@@ -1,6 +1,8 @@
 // Reads dates and numbers as Brazilian ERPs and spreadsheets write them: 18/11/2026 08:00, 20261118, 1.234,56. A value that
 // could mean two things is never guessed: the issue shows it and names the setting that decides.
 
+import { memoize } from '../../core/memoize.ts';
+
 export interface FeedFormats {
   /** Order of day, month and year, such as dd/MM/yyyy; absent if only unambiguous dates are read. */
   dates?: string | undefined;
@@ -73,21 +75,16 @@ export const withoutMidnight = (text: string): string => text.replace(LAST_MIDNI
 
 const two = (digits: string): string => digits.padStart(2, '0');
 
-const patterns = new Map<string, RegExp>();
-
-function datePattern(format: string): RegExp {
-  const known = patterns.get(format);
-  if (known !== undefined) return known;
+const MOST_PATTERNS = 100;
+const datePattern = memoize(MOST_PATTERNS, (format: string): RegExp => {
   const digits = /[^dMy]/.test(format) ? '\\d{1,2}' : '\\d\\d';
   const date = format
     .replace(/[/. -]/g, '[/. -]')
     .replace('dd', `(?<d>${digits})`)
     .replace('MM', `(?<m>${digits})`)
     .replace(/yyyy|yy/, (year) => `(?<y>\\d{${year.length}})`);
-  const pattern = new RegExp(`^${date}(?:[ T]+(?<rest>\\d.*))?$`);
-  patterns.set(format, pattern);
-  return pattern;
-}
+  return new RegExp(`^${date}(?:[ T]+(?<rest>\\d.*))?$`);
+});
 
 const PLAIN_NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 /** A single comma without a point is a decimal comma. */

@@ -3,7 +3,7 @@
 // give the same tokens, and a restarted sandbox still accepts the tokens that it issued.
 import { createHash } from 'node:crypto';
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
-import { memoize } from '../world/bounded-cache.ts';
+import { memoize } from '../../core/memoize.ts';
 
 export type Renewal = 'refresh-bearer' | 'access-bearer' | 'body' | 'any' | 'none';
 type TokenUse = 'access' | 'refresh';

@@ -1,12 +1,12 @@
 // The intended route of each vehicle on a local day: from the depot past some customers and back. On four days of five
 // it is a route plan, made the evening before; otherwise the vehicle drives without a plan.
 
+import { memoize } from '../../core/memoize.ts';
 import { dayIds, partId, userIds } from '../made-up/identifiers.ts';
 import { businessName, personName } from '../made-up/names.ts';
 import { metresBetween, type Place, placeFor } from '../made-up/places.ts';
 import { plateOf } from '../made-up/plates.ts';
 import { type Random, seededRandom } from '../made-up/seeded-random.ts';
-import { memoize } from './bounded-cache.ts';
 import { dateText, FOUNDING_DAY, HOUR_MS, MINUTE_MS, SECOND_MS, startOfDay, weekdayOf } from './company-time.ts';
 import type { FleetRoster } from './fleet-roster.ts';
 import { isTerminus, type PointDraft, type RouteDraft, travelSeconds } from './route-draft.ts';

@@ -1,10 +1,10 @@
 // The state that a handler may read: the seed, the clock, the shapes and the journal of writes. Generated data is
 // computed from these and never stored.
 
+import { memoize } from '../../core/memoize.ts';
 import { instantText } from '../http/shapes.ts';
 import type { SandboxClock } from '../sandbox-clock.ts';
 import type { SandboxSettings } from '../sandbox-options.ts';
-import { memoize } from './bounded-cache.ts';
 import { dailyRoute } from './daily-routes.ts';
 import { eventsOfRun, type TrackedEvent } from './events.ts';
 import { createFleetRoster, type FleetRoster } from './fleet-roster.ts';
