@@ -1,6 +1,6 @@
 // Extracts the bytes of a picture from every body the service may use: plain Base64, a data URI, JSON with either in a
 // field, or the image itself. Any other body is a bad answer, not an empty picture.
-import { parseLossless } from '../core/text/lossless-json.ts';
+import { documentOf } from './answer.ts';
 import type { WireAnswer } from './transport/transport.ts';
 import { TransportFault } from './transport/transport-fault.ts';
 
@@ -18,7 +18,7 @@ const FEWEST_BYTES = 16;
 export function readPicture(answer: WireAnswer): Picture {
   const direct = imageType(answer.body);
   if (direct !== undefined) return { bytes: answer.body, contentType: direct };
-  const base64 = longestText(answer.body.toString('utf8').trim())
+  const base64 = longestText(answer)
     .replace(DATA_URI, '')
     .replace(/[\r\n]+/g, '');
   if (!BASE64.test(base64)) throw new TransportFault('bad_answer', 'not Base64');
@@ -29,15 +29,10 @@ export function readPicture(answer: WireAnswer): Picture {
 }
 
 /** The body itself, or its longest text if it is JSON: the image is longer than any name or type. */
-function longestText(body: string): string {
+function longestText(answer: WireAnswer): string {
+  const body = answer.body.toString('utf8').trim();
   if (!/^["{[]/.test(body)) return body;
-  let document: unknown;
-  try {
-    document = parseLossless(body);
-  } catch {
-    throw new TransportFault('bad_answer', 'invalid JSON');
-  }
-  return textsIn(document, 0).reduce((longest, text) => (text.length > longest.length ? text : longest), '');
+  return textsIn(documentOf(answer), 0).reduce((longest, text) => (text.length > longest.length ? text : longest), '');
 }
 
 function textsIn(value: unknown, depth: number): string[] {

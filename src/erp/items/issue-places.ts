@@ -1,5 +1,5 @@
 // Finds the cell that a reason of the validation is about: its row, the ERP's column and the value.
-import { isJsonObject, type Json } from '../../core/glossary.ts';
+import { valueAt } from '../../core/schema-place.ts';
 import type { FeedKind } from '../feed-kinds.ts';
 import type { CellPlace, ErpItem } from '../source.ts';
 import { type FieldType, FLAT_COLUMNS } from './fields.ts';
@@ -23,7 +23,8 @@ export function issuePlace(
   const flat = flatPath(kind, path);
   const { types } = FLAT_COLUMNS[kind];
   const type = Object.hasOwn(types, flat) ? types[flat] : undefined;
-  const value = valueAt({ ...item.data, options: item.options ?? null }, path);
+  const steps = path.split(/[.[\]]+/).filter((step) => step !== '');
+  const value = valueAt({ ...item.data, options: item.options }, steps);
   return {
     ...(row !== undefined && { row }),
     ...(type !== undefined && { column: columnOf(flat) }),
@@ -35,7 +36,7 @@ export function issuePlace(
 export function rejectedPlaces({ data, rows = [] }: ErpItem): (reason: string) => CellPlace {
   const points = Array.isArray(data.route_points) ? data.route_points : [];
   const stopBy = (field: string): ((text: string | undefined) => number | undefined) => {
-    const stops = Map.groupBy(points.keys(), (at) => valueAt(points, `${at}.${field}`));
+    const stops = Map.groupBy(points.keys(), (at) => valueAt(points, [at, field]));
     return (text) => {
       const [at, ...others] = (text !== undefined && stops.get(text)) || [];
       return others.length === 0 ? at : undefined;
@@ -62,13 +63,4 @@ function flatPath(kind: FeedKind, path: string): string {
   const inList = /^(route_points|entity)\[\d+\]\.(.+)$/.exec(path);
   if (inList !== null) return `${inList[1] === 'entity' ? 'entity' : 'point'}.${inList[2]}`;
   return path.startsWith('options.') ? path : `plan.${path}`;
-}
-
-function valueAt(data: Json, path: string): Json | undefined {
-  let at: Json | undefined = data;
-  for (const step of path.split(/[.[\]]+/).filter((part) => part !== '')) {
-    if (Array.isArray(at)) at = at[Number(step)];
-    else at = isJsonObject(at) && Object.hasOwn(at, step) ? at[step] : undefined;
-  }
-  return at ?? undefined;
 }
