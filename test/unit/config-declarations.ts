@@ -4,7 +4,7 @@ import { ConfigError } from '../../src/config/faults.ts';
 import { type LoadedConfig, parseConfig } from '../../src/config/load.ts';
 import type { ConfigDeclarations } from '../../src/config/schema.ts';
 import { durationOption } from '../../src/core/time/duration-option.ts';
-import { feedIssues } from '../../src/erp/settings-issues.ts';
+import { feedIssues } from '../../src/erp/sources.ts';
 
 export const parts: ConfigDeclarations = {
   jobs: {
