@@ -46,16 +46,11 @@ export const digestOf = (contents: Buffer | string): string => createHash('sha25
 /** A file too large for a configuration is not read; its size and time stand for its contents. */
 async function contentsOf(file: string): Promise<Buffer | undefined> {
   try {
-    const { size, mtimeMs } = await statFile(file);
-    return size > MAX_READ_BYTES ? Buffer.from(`${size} ${mtimeMs}`) : await readFile(file);
+    const found = await stat(file);
+    // A read from a pipe or device may never end.
+    if (!found.isFile()) return undefined;
+    return found.size > MAX_READ_BYTES ? Buffer.from(`${found.size} ${found.mtimeMs}`) : await readFile(file);
   } catch {
     return undefined;
   }
-}
-
-/** Rejects anything but a regular file: a read from a pipe or device may never end. */
-async function statFile(file: string) {
-  const found = await stat(file);
-  if (!found.isFile()) throw new Error('not a file');
-  return found;
 }

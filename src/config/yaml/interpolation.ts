@@ -3,26 +3,18 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: hints show the syntax of references.
 import { readFileSync, statSync } from 'node:fs';
 import { nearest } from '../../core/text/near-word.ts';
+import type { OffsetIssue } from '../faults.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface Problem {
-  message: string;
-  hint: string;
-}
-
-export interface Expansion {
-  text: string;
-  /** The values of the references, one each; empty if the text has none. */
-  referenced: string[];
-  problems: Problem[];
-}
+type Problem = Required<Pick<OffsetIssue, 'message' | 'hint'>>;
 
 const REFERENCE = /\$\$\{|\$\{([^{}]*)\}|\$\{/g;
 const VARIABLE = /^([A-Za-z_]\w*)(?::-(.*))?$/s;
 const MAX_SECRET_FILE_BYTES = 64 * 1_024;
 
-export function expandReferences(text: string, env: Environment): Expansion {
+/** `referenced` has the values of the references, one each. */
+export function expandReferences(text: string, env: Environment) {
   const referenced: string[] = [];
   const problems: Problem[] = [];
   const expanded = text.replace(REFERENCE, (match, body: string | undefined) => {

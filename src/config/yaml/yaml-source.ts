@@ -4,13 +4,6 @@ import { type Document, isCollection, isScalar, LineCounter, parseDocument, visi
 import type { OffsetIssue } from '../faults.ts';
 import { INDENT, notClosed, yamlWords } from './yaml-words.ts';
 
-export interface YamlSource {
-  document: Document.Parsed;
-  lines: LineCounter;
-  /** Syntax errors; if there are any, the document is unreliable. */
-  issues: OffsetIssue[];
-}
-
 /** Each is masked by a Unicode noncharacter: no real text contains those, and they have no meaning in YAML. */
 const MASKED = '{}[],:#';
 const FIRST_MASK = 0xfdd0;
@@ -24,7 +17,8 @@ const maskReferences = (text: string): string =>
 export const unmask = (text: string): string =>
   text.replace(/[\uFDD0-\uFDD6]/g, (mask) => MASKED.charAt(mask.charCodeAt(0) - FIRST_MASK));
 
-export function readYaml(text: string): YamlSource {
+/** `issues` are syntax errors; if there are any, the document is unreliable. */
+export function readYaml(text: string) {
   const lines = new LineCounter();
   // The tree reader finds duplicate keys; the parser would compare every key with every other.
   const masked = maskReferences(text);

@@ -1,11 +1,9 @@
 // YAML syntax errors in plain words, by error code. The parser's own messages are never shown: they may quote the text and
 // with it a secret.
 import type { ErrorCode } from 'yaml';
+import type { OffsetIssue } from '../faults.ts';
 
-interface Words {
-  message: string;
-  hint: string;
-}
+type Words = Required<Pick<OffsetIssue, 'message' | 'hint'>>;
 
 export const INDENT: Words = {
   message: 'the indentation is wrong, or a bracket is not closed',
