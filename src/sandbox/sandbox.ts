@@ -2,12 +2,9 @@
 // steps give the same bytes.
 
 import { createSandboxDependencies } from './dependencies.ts';
-import type { Fault } from './faults/faults.ts';
-import type { Credentials } from './http/account.ts';
 import { createAdmin } from './http/admin.ts';
 import type { Call } from './http/call.ts';
 import { createApp, listen } from './http/http-server.ts';
-import type { Ledger } from './ledger.ts';
 import { checklistCalls } from './routes/checklists.ts';
 import { dailySummaryCalls } from './routes/daily-summaries.ts';
 import { driverCalls } from './routes/drivers.ts';
@@ -17,7 +14,6 @@ import { pointOfInterestCalls } from './routes/points-of-interest.ts';
 import { routePlanCalls } from './routes/route-plans.ts';
 import { sessionCalls } from './routes/session.ts';
 import { vehicleCalls } from './routes/vehicles.ts';
-import type { SandboxClock } from './sandbox-clock.ts';
 import { type SandboxOptions, settingsFrom } from './sandbox-options.ts';
 import { createTruth } from './truth.ts';
 
@@ -28,28 +24,20 @@ export type { Ledger } from './ledger.ts';
 export type { SandboxClock } from './sandbox-clock.ts';
 export type { SandboxOptions } from './sandbox-options.ts';
 
-export interface Sandbox {
-  /** `http://host:port`, the base of all paths. */
-  readonly url: string;
-  /** The credentials that a login must send. */
-  readonly credentials: Credentials;
-  readonly clock: SandboxClock;
-  ledger(): Ledger;
-  addFault(fault: Fault): void;
-  clearFaults(): void;
-  /** Closes open connections too; safe to call twice. */
-  close(): Promise<void>;
-}
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
-export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+export async function startSandbox(options: SandboxOptions = {}) {
   const settings = settingsFrom(options);
   const dependencies = createSandboxDependencies(settings);
   const admin = createAdmin(dependencies, createTruth(dependencies.world));
   const { url, close } = await listen(createApp(CALLS, dependencies, admin), settings.host, settings.port);
   return {
+    /** `http://host:port`, the base of all paths. */
     url,
+    /** Closes open connections too; safe to call twice. */
     close,
     clock: dependencies.clock,
+    /** The credentials that a login must send. */
     credentials: settings.credentials,
     ledger: dependencies.ledger.read,
     addFault: dependencies.faults.add,

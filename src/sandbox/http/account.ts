@@ -1,19 +1,14 @@
 // The single account of the simulated company. All four fields must match. Tests can change the password, or revoke it.
 import { isJsonObject } from '../../core/glossary.ts';
 
-export interface Credentials {
-  username: string;
-  parent_username: string;
-  password: string;
-  realm: string;
-}
-
-export const DEFAULT_CREDENTIALS: Credentials = {
+export const DEFAULT_CREDENTIALS = {
   username: 'demo',
   parent_username: '00000000000000',
   password: 'demo',
   realm: 'demo',
 };
+
+export type Credentials = typeof DEFAULT_CREDENTIALS;
 
 export function createAccount(initial: Credentials) {
   const credentials = { ...initial };

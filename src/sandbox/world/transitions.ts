@@ -5,14 +5,7 @@ import { searchPlans } from './route-plans.ts';
 import type { PointStatus, RouteRun, StatusChange } from './route-run.ts';
 import type { World } from './world.ts';
 
-export interface Transition {
-  entity: 'route_plan' | 'route_point';
-  entity_id: number;
-  /** Null for the first status that was shown. */
-  from_status: string | null;
-  to_status: string;
-  at: number;
-}
+type Transition = ReturnType<typeof logOf>[number];
 
 /** The last point of a plan may arrive this long after its period; a plan is made this long before its period. */
 const LONGEST_TAIL_MS = 5 * DAY_MS;
@@ -41,11 +34,11 @@ export function transitionsOf(run: RouteRun): Transition[] {
 }
 
 function logOf(
-  entity: Transition['entity'],
+  entity: 'route_plan' | 'route_point',
   entity_id: number,
   changes: readonly StatusChange<string>[],
   visibleAt: number,
-): Transition[] {
+) {
   const firstShown = Math.max(
     0,
     changes.findLastIndex((change) => change.at <= visibleAt),
@@ -53,6 +46,7 @@ function logOf(
   return changes.slice(firstShown).map((change, i, shown) => ({
     entity,
     entity_id,
+    /** Null for the first status that was shown. */
     from_status: shown[i - 1]?.status ?? null,
     to_status: change.status,
     at: i === 0 ? Math.max(change.at, visibleAt) : change.at,
