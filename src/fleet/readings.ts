@@ -28,9 +28,8 @@ export const flagAsSent = (value: boolean): string => (value ? '1' : '0');
 /** A date-time in a query is in UTC, as the event query requires; a zero fraction is left out. */
 export const instantAsSent = (text: string): string => (toInstant(text) ?? text).replace('.000Z', 'Z');
 
-export const RENEWAL_MODES = ['refresh-bearer', 'body', 'access-bearer', 'login'] as const;
 /** The service does not document how to send the refresh token. With `login` no renewal is tried. */
-export type RenewalMode = (typeof RENEWAL_MODES)[number];
+export type RenewalMode = 'refresh-bearer' | 'body' | 'access-bearer' | 'login';
 
 /** The order in which `auto` tries the modes. "No payload" is documented, which suggests a bearer: the refresh token. */
 export const RENEWAL_TRIALS: readonly RenewalMode[] = ['refresh-bearer', 'body', 'access-bearer'];

@@ -19,8 +19,6 @@ export class FleetHttpError extends Error {
   readonly status: number;
   /** Whether the call was a read or a write. */
   readonly kind: FailedCall['kind'];
-  readonly method: string;
-  readonly path: string;
   /** The message of the service, shortened and redacted. Not enumerable, so that it is printed only on purpose. */
   declare readonly said: string | undefined;
 
@@ -29,8 +27,6 @@ export class FleetHttpError extends Error {
     this.name = 'FleetHttpError';
     this.status = status;
     this.kind = call.kind;
-    this.method = call.method;
-    this.path = call.path;
     Object.defineProperty(this, 'said', { value: said });
   }
 }

@@ -35,6 +35,7 @@ export interface Transport {
 }
 
 export interface TransportOptions {
+  /** Does not end in a slash. */
   baseUrl: string;
   /** Limit for one complete exchange, ms. */
   timeoutMs: number;
@@ -50,15 +51,14 @@ const ERROR_BODY_BYTES = 64 * 1024;
 const MOST_REDIRECTS = 3;
 
 export function createTransport({ baseUrl, timeoutMs, maxBodyBytes }: TransportOptions): Transport {
-  const base = baseUrl.replace(/(?<!\/)\/+$/, '');
   const forReads = { http: new http.Agent({ keepAlive: true }), https: new https.Agent({ keepAlive: true }) };
   const shortIdle = { keepAlive: true, timeout: LONGEST_IDLE_MS };
   const forWrites = { http: new http.Agent(shortIdle), https: new https.Agent(shortIdle) };
-  const client = configuredGot(new URL(base).origin, timeoutMs);
+  const client = configuredGot(new URL(baseUrl).origin, timeoutMs);
 
   return {
     async send({ method, path, query, body }, { bearer, signal, freshConnection = false } = {}) {
-      const stream = client.stream(query === '' ? base + path : `${base}${path}?${query}`, {
+      const stream = client.stream(query === '' ? baseUrl + path : `${baseUrl}${path}?${query}`, {
         method,
         // Without a body, got waits for one to be piped into a POST.
         ...(method === 'GET' ? {} : { body: body ?? '' }),
