@@ -2,16 +2,11 @@
 // a full garbage collection, which does not happen by itself between two runs.
 import type { Clock } from './time/clock.ts';
 
-export interface IdleGcOptions {
-  clock: Clock;
-  /** Called once after each period of work. Default: a full garbage collection. */
-  collect?: () => void;
-}
-
 /** Long enough not to delay runs that follow each other. */
 export const IDLE_AFTER_MS = 8_000;
 
-export function createIdleGc({ clock, collect = collectGarbage }: IdleGcOptions) {
+/** Calls `collect` once after each period of work. */
+export function createIdleGc({ clock, collect = collectGarbage }: { clock: Clock; collect?: () => void }) {
   let isStarted = false;
   let active = 0;
   let wake = new AbortController();

@@ -15,7 +15,7 @@ import { type CollectionForm, RENEWAL_TRIALS, type RenewalMode } from './reading
 import { type Credentials, createLogin } from './session/login.ts';
 import { createLoginLimit } from './session/login-limit.ts';
 import { createRenewal, tryRenewal } from './session/renewal.ts';
-import { createSession, type Session, type SessionState } from './session/session.ts';
+import { createSession, type Session } from './session/session.ts';
 import { createResilientMemory, type SessionMemory } from './session/session-memory.ts';
 import { type CallRequest, createExchange, type Exchange, type ExchangeContext } from './transport/exchange.ts';
 import type { Transport, TransportOptions, WireAnswer } from './transport/transport.ts';
@@ -48,24 +48,12 @@ export interface CallContext extends ExchangeContext {
   runId?: string;
 }
 
-export interface Fleet {
-  /** Sends one call of any endpoint. Lists are returned as raw records: the caller validates each record. */
-  call<Q, A>(endpoint: Endpoint<Q, A>, request: Q, context?: CallContext): Promise<A>;
-  /** Length of the call's URL in bytes, for callers that limit it. Validates the request as `call` does. */
-  urlBytes<Q, A>(endpoint: Endpoint<Q, A>, request: Q): number;
-  session(): SessionState;
-  /** Tries every form of renewal after a new login and keeps the newest token. Undefined if one got no clear answer. */
-  workingRenewals(context?: ExchangeContext): Promise<RenewalMode[] | undefined>;
-  /** How far this machine's clock is ahead of the service's; undefined before the first answer. */
-  clockSkewMs(): number | undefined;
-  /** Aborts the calls in flight; later calls fail. */
-  close(): void;
-}
+export type Fleet = ReturnType<typeof createFleet>;
 
 const UNAUTHORISED = 401;
 const BYTES_PER_MB = 1024 * 1024;
 
-export function createFleet(settings: FleetSettings, dependencies: FleetDependencies): Fleet {
+export function createFleet(settings: FleetSettings, dependencies: FleetDependencies) {
   const { clock, random = Math.random, retry: policy = DEFAULT_RETRY, connect = lazyTransport } = dependencies;
   const { timeoutMs, maxBodyMb, collections } = settings;
   const baseUrl = checkedBaseUrl(settings.baseUrl);
@@ -86,7 +74,8 @@ export function createFleet(settings: FleetSettings, dependencies: FleetDependen
     retry(work, { clock, random, policy, signal, mayRetry: budgetOf(runId).take, onRetry });
 
   return {
-    async call(endpoint, request, context = {}) {
+    /** Sends one call of any endpoint. Lists are returned as raw records: the caller validates each record. */
+    async call<Q, A>(endpoint: Endpoint<Q, A>, request: Q, context: CallContext = {}): Promise<A> {
       const wire = endpoint.prepare(request, collections);
       budgetOf(context.runId ?? '').earn();
       if (endpoint.kind === 'read') return withRetries(() => attempt(endpoint, wire, context), context);
@@ -94,12 +83,14 @@ export function createFleet(settings: FleetSettings, dependencies: FleetDependen
       if (!session.isReady()) await withRetries(() => session.token(context), context);
       return attempt(endpoint, wire, context);
     },
-    urlBytes(endpoint, request) {
+    /** Length of the call's URL in bytes, for callers that limit it. Validates the request as `call` does. */
+    urlBytes<Q, A>(endpoint: Endpoint<Q, A>, request: Q): number {
       const { path, query } = endpoint.prepare(request, collections);
       return Buffer.byteLength(`${baseUrl}${path}?${query}`);
     },
     session: session.state,
-    async workingRenewals(context = {}) {
+    /** Tries every form of renewal after a new login and keeps the newest token. Undefined if one got no clear answer. */
+    async workingRenewals(context: ExchangeContext = {}): Promise<RenewalMode[] | undefined> {
       const works: RenewalMode[] = [];
       // The rejection of a refresh token that has expired would say nothing about its form.
       await session.logInAgain(context);
@@ -113,6 +104,7 @@ export function createFleet(settings: FleetSettings, dependencies: FleetDependen
       return works;
     },
     clockSkewMs: exchange.clockSkewMs,
+    /** Aborts the calls in flight; later calls fail. */
     close: exchange.close,
   };
 }

@@ -5,7 +5,7 @@ import { stableJsonWithoutNulls } from '../../core/text/stable-json.ts';
 import { isStorable } from '../../core/text/storable-text.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { FEED_KINDS, type FeedKind } from '../feed-kinds.ts';
-import type { ErpItem, FileItem, ReadError } from '../source.ts';
+import type { ErpItem, FileItem, ReadError, SourceContext } from '../source.ts';
 import { canonicalData, canonicalOptions } from './canonical-form.ts';
 import { LONGEST_KEY, TOO_LONG, UNSTORABLE } from './field-schemas.ts';
 import { DATA_FIELDS } from './fields.ts';
@@ -47,13 +47,11 @@ export const TOO_LARGE = 'is larger than 4 MB; split it';
 const MOST_POINTS = 10_000;
 const TOO_MANY_POINTS = `route_points: has more than ${MOST_POINTS.toLocaleString('en')} points; split the plan`;
 
-export interface ItemContext {
-  kind: FeedKind;
-  zone: string;
-}
-
-export function itemOf(given: JsonObject, origin: string, context: ItemContext): Reading {
-  const { kind, zone } = context;
+export function itemOf(
+  given: JsonObject,
+  origin: string,
+  { kind, zone }: Pick<SourceContext, 'kind' | 'zone'>,
+): Reading {
   const isPlan = kind === 'route_plans';
   const { fields, twice } = isJsonObject(given.data) ? unwrapped(kind, given, given.data) : { fields: given };
   const { options = null, ...planFields } = fields;

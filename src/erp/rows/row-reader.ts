@@ -2,7 +2,7 @@
 // read error, and the read goes on with the next.
 import { isJsonObject, type Json } from '../../core/glossary.ts';
 import { FLAT_COLUMNS } from '../items/fields.ts';
-import { type ItemContext, identityOf, itemOf, type Reading, withoutOtherCodes } from '../items/item.ts';
+import { identityOf, itemOf, type Reading, withoutOtherCodes } from '../items/item.ts';
 import type { FoundHeader, SourceContext, TablePlace } from '../source.ts';
 import { isEmptyCell } from './cell-values.ts';
 import { type Cells, columnMatcher, type FlatColumnsInUse, list } from './flat-columns.ts';
@@ -19,13 +19,10 @@ import {
 import { type Mapping, prepareMapping, type ReadyMapping } from './mapping.ts';
 import type { FeedFormats, ValueFormats } from './written-values.ts';
 
-export interface ReaderContext extends ItemContext {
-  reuseCodes: boolean;
+export interface ReaderContext extends Pick<SourceContext, 'kind' | 'zone' | 'reuseCodes' | 'onHeader'> {
   mapping: ReadyMapping;
   /** How dates and numbers are written; default: only in unambiguous forms. */
   formats?: ValueFormats | undefined;
-  /** Gets the header of each table and of each form of records, for a report. */
-  onHeader?: ((found: FoundHeader) => void) | undefined;
 }
 
 /** How the rows of a feed are read. */

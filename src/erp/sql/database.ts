@@ -34,18 +34,11 @@ export interface DatabaseSettings {
 }
 
 /** Errors are those of the driver, or have one of the codes of `waitFailure`. */
-export interface Session extends AsyncDisposable {
-  query(statement: string): Promise<SqlResult>;
-  /** Resolves to the number of changed rows, undefined if it is not known. */
-  run(statement: string, bindings: Bindings): Promise<number | undefined>;
-}
+export type Session = Awaited<ReturnType<typeof openSession>>;
 
-export interface Database {
-  open(signal?: AbortSignal): Promise<Session>;
-  close(): Promise<void>;
-}
+export type Database = ReturnType<typeof openDatabase>;
 
-export function openDatabase(settings: DatabaseSettings, zone: string): Database {
+export function openDatabase(settings: DatabaseSettings, zone: string) {
   const client = CLIENTS[settings.client];
   if (client === undefined)
     throw new Fatal(`Roadbook has no database client "${settings.client}"`, {
@@ -60,7 +53,7 @@ export function openDatabase(settings: DatabaseSettings, zone: string): Database
   };
   const database = createKnex(settings, client, limits);
   return {
-    open: (signal) => openSession(database, client, limits, zone, signal),
+    open: (signal?: AbortSignal) => openSession(database, client, limits, zone, signal),
     close: () => database.destroy(),
   };
 }
@@ -147,7 +140,7 @@ async function openSession(
   limits: Limits,
   zone: string,
   signal: AbortSignal | undefined,
-): Promise<Session> {
+) {
   const guard = createGuard(signal);
   const knexClient = database.client;
   const connecting: Promise<Connection> = knexClient.acquireRawConnection();
@@ -183,7 +176,7 @@ async function openSession(
   }
 
   return {
-    async query(statement) {
+    async query(statement: string): Promise<SqlResult> {
       isReading = true;
       const { header, batches } = await guard.wait(
         client.query(connection, statement, zone, knexClient),
@@ -191,7 +184,8 @@ async function openSession(
       );
       return { header, batches: limited(batches) };
     },
-    run(statement, bindings) {
+    /** Resolves to the number of changed rows, undefined if it is not known. */
+    run(statement: string, bindings: Bindings) {
       const { sql, bindings: values } = database
         .raw(bindable(statement, bindings), bindings as never)
         .toSQL()
