@@ -3,6 +3,7 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Json } from '../core/glossary.ts';
 import type { FeedKind } from './feed-kinds.ts';
+import { spreadsheetText } from './files/result.ts';
 import type { Language } from './files/result-words.ts';
 import { labelOf } from './rows/column-names.ts';
 import { prepareMapping } from './rows/mapping.ts';
@@ -81,14 +82,10 @@ export async function template({ kind, format, language, nowMs, zone }: Template
   return format === 'csv' ? csvText(header, cells, language) : workbook(header, cells);
 }
 
-/** In Portuguese, spreadsheets expect semicolons and decimal commas. */
+/** In Portuguese, spreadsheets expect decimal commas. */
 async function csvText(header: string[], rows: Cell[][], language: Language): Promise<Buffer> {
-  const { stringify } = await import('csv-stringify/sync');
   const number = (cell: number): string => (language === 'pt' ? String(cell).replace('.', ',') : String(cell));
-  const delimiter = language === 'pt' ? ';' : ',';
-  return Buffer.from(
-    stringify([header, ...rows], { bom: true, delimiter, record_delimiter: 'windows', cast: { number } }),
-  );
+  return Buffer.from(await spreadsheetText([header, ...rows], language, { cast: { number } }));
 }
 
 async function workbook(header: string[], rows: Cell[][]): Promise<Buffer> {

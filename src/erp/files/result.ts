@@ -2,6 +2,7 @@
 // people who correct the file. Later outcomes of an item are appended to `late-results.jsonl`.
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Options } from 'csv-stringify/sync';
 import { makeFolder, syncFolder } from '../../core/atomic-file.ts';
 import type { CellPlace, FileContent, ItemOutcome, ReadError } from '../source.ts';
 import { type Language, RESULT_HEADS, reasonIn, STATE_WORDS } from './result-words.ts';
@@ -52,8 +53,7 @@ export type FileResult = ReturnType<typeof resultOf>;
 export type IssuePlaces = (outcome: ItemOutcome) => ReadonlyMap<string, CellPlace> | undefined;
 
 /**
- * The result as a table with one line for each reason. It opens in a spreadsheet of its language: with a byte order mark, and
- * with semicolons in Portuguese. A text that a spreadsheet would run as a formula gets an apostrophe.
+ * The result as a table with one line for each reason. A text that a spreadsheet would run as a formula gets an apostrophe.
  */
 export async function resultTable(
   file: string,
@@ -83,14 +83,15 @@ export async function resultTable(
   const unread = readErrors.map(({ externalCode = '', reason, place }) =>
     line(externalCode, 'rejected', reason, place),
   );
+  return spreadsheetText([RESULT_HEADS[language], ...lines, ...unread], language, { escape_formulas: true });
+}
+
+/** As a spreadsheet of the language opens it: in Portuguese it expects semicolons. */
+export async function spreadsheetText(rows: unknown[][], language: Language, options: Options): Promise<string> {
   // Loaded on first use: most feeds have no files.
   const { stringify } = await import('csv-stringify/sync');
-  return stringify([RESULT_HEADS[language], ...lines, ...unread], {
-    bom: true,
-    delimiter: language === 'pt' ? ';' : ',',
-    record_delimiter: 'windows',
-    escape_formulas: true,
-  });
+  const delimiter = language === 'pt' ? ';' : ',';
+  return stringify(rows, { bom: true, delimiter, record_delimiter: 'windows', ...options });
 }
 
 /** Items that could not be read are rejected, each with all its reasons. */
