@@ -3,11 +3,7 @@ import { type Key, type Random, seededRandom } from './seeded-random.ts';
 
 export const CITY = { south: -23.7, north: -23.45, west: -46.8, east: -46.45 } as const;
 
-export interface Place {
-  latitude: number;
-  longitude: number;
-  address: string;
-}
+export type Place = ReturnType<typeof placeFor>;
 
 const STREETS = [
   'Rua das Acácias',
@@ -25,7 +21,7 @@ const STREETS = [
 
 const DISTRICTS = ['Centro', 'Jardim América', 'Vila Nova', 'Bela Vista', 'Santo Antônio', 'Vila Mariana'] as const;
 
-export function placeFor(...key: Key): Place {
+export function placeFor(...key: Key) {
   const random = seededRandom('place', ...key);
   return { latitude: latitude(random), longitude: longitude(random), address: address(random) };
 }

@@ -1,16 +1,71 @@
-// Checklist executions: on most working days the driver fills in a form before leaving, with pictures and a signature.
-// The service shows an execution once it has arrived.
+// The checklist forms, and their executions: on most working days the driver fills in a form before leaving, with pictures
+// and a signature. The service shows an execution once it has arrived.
 
 import { dayIds, partId, userIds } from '../made-up/identifiers.ts';
 import { personName } from '../made-up/names.ts';
 import { plateOf } from '../made-up/plates.ts';
 import { seededRandom } from '../made-up/seeded-random.ts';
-import { CHECKLIST_FORMS } from './checklist-forms.ts';
 import { dayOf, FOUNDING_DAY, MINUTE_MS, startOfDay } from './company-time.ts';
 import { depotOf } from './daily-routes.ts';
 import { imageHash } from './images.ts';
 import { arrivalLag } from './route-run.ts';
 import type { World } from './world.ts';
+
+const STATE = {
+  id: 1,
+  customer_id: 1,
+  name: 'State',
+  items: [
+    { id: 1, name: 'Good', risk_level: 'L' },
+    { id: 2, name: 'Worn', risk_level: 'L' },
+    { id: 3, name: 'Broken', risk_level: 'H' },
+  ],
+};
+
+const PRESENCE = {
+  id: 2,
+  customer_id: 1,
+  name: 'Presence',
+  items: [
+    { id: 4, name: 'Present', risk_level: 'L' },
+    { id: 5, name: 'Missing', risk_level: 'H' },
+  ],
+};
+
+const form = (id: number, name: string, icon: string, fields: [string, typeof STATE, boolean][]) => ({
+  id,
+  name,
+  icon,
+  fields: fields.map(([fieldName, table, canPhoto], i) => ({
+    id: id * 100 + i + 1,
+    name: fieldName,
+    type: 'list',
+    order: i + 1,
+    can_photo: canPhoto ? 1 : 0,
+    can_additional_data: 0,
+    table,
+  })),
+});
+
+const CHECKLIST_FORMS = [
+  form(1, 'Vehicle inspection', 'truck', [
+    ['Tyres', STATE, true],
+    ['Brakes', STATE, false],
+    ['Lights', STATE, true],
+    ['Mirrors', STATE, true],
+    ['Fire extinguisher', PRESENCE, false],
+  ]),
+  form(2, 'Delivery tools', 'box', [
+    ['Hand truck', PRESENCE, true],
+    ['Straps', PRESENCE, false],
+    ['Telephone', STATE, false],
+  ]),
+  form(3, 'Cold chain', 'snowflake', [
+    ['Cooling unit', STATE, true],
+    ['Door seal', STATE, true],
+    ['Thermometer', PRESENCE, false],
+  ]),
+];
 
 type Checklist = NonNullable<ReturnType<typeof checklistOn>>;
 

@@ -19,14 +19,7 @@ const LONGEST_STAY_SLOTS = Math.ceil((LONGEST_LIFE_DAYS + LONGEST_CANCELLED_DAYS
 const BLOCK_PERIOD_DAYS = 30;
 const BLOCK_CHANCE = 0.15;
 
-interface Churn {
-  seed: number;
-  /** Vehicles with lower indexes are the base fleet. */
-  base: number;
-  /** The most newcomers in one slot, and the chance of each. */
-  perSlot: number;
-  joinChance: number;
-}
+type Churn = ReturnType<typeof churnRules>;
 
 export type FleetRoster = ReturnType<typeof createFleetRoster>;
 
@@ -57,8 +50,11 @@ export function createFleetRoster(seed: number, vehicles: number, churn: boolean
   };
 }
 
-/** The base fleet is smaller by the average number of newcomers, so that about `vehicles` are listed. */
-function churnRules(seed: number, vehicles: number, churn: boolean): Churn {
+/**
+ * The base fleet, of the vehicles with lower indexes than `base`, is smaller by the average number of newcomers, so that about
+ * `vehicles` are listed. `perSlot` is the most newcomers in one slot, and `joinChance` the chance of each.
+ */
+function churnRules(seed: number, vehicles: number, churn: boolean) {
   const perSlot = Math.max(1, Math.round(vehicles / 40));
   const joinChance = churn ? Math.min(0.5, vehicles / 24) : 0;
   const meanLifeSlots = (SHORTEST_LIFE_DAYS + LONGEST_LIFE_DAYS) / 2 / SLOT_DAYS;
