@@ -46,7 +46,7 @@ export function recordsOf(document: unknown, identity: Identity = 'id'): unknown
 
 /** An object in place of a list is a record if it has the identity field. Otherwise its meaning is unknown. */
 function singleRecord(object: Record<string, unknown>, identity: Identity | undefined): unknown[] {
-  if (isEmpty(object)) return [];
+  if (Object.keys(object).length === 0) return [];
   if (identity !== undefined && identity in object) return [object];
   throw badAnswer('data is not a list');
 }
@@ -80,5 +80,3 @@ export function asId(value: unknown): number | undefined {
   const id = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
   return typeof id === 'number' && Number.isSafeInteger(id) ? id : undefined;
 }
-
-const isEmpty = (value: object): boolean => Object.keys(value).length === 0;

@@ -6,6 +6,7 @@ import type { Json } from '../core/glossary.ts';
 import { issueTexts, parseWithMessages } from '../core/text/zod-words.ts';
 import { documentOf, type Identity, idOf, recordsIn } from './answer.ts';
 import { type CollectionForm, flagAsSent } from './readings.ts';
+import { LONG_ID } from './request-fields.ts';
 import type { CallRequest } from './transport/exchange.ts';
 import type { WireAnswer } from './transport/transport.ts';
 
@@ -153,8 +154,6 @@ function textsOf(value: unknown, form: CollectionForm): string[] {
 
 const plain = (value: unknown): string => (typeof value === 'boolean' ? flagAsSent(value) : String(value));
 
-/** An id beyond 2^53 is held as text; JSON needs it as a number. */
+/** JSON needs a long id as a number. */
 const jsonItem = (item: unknown): string =>
   typeof item === 'string' && LONG_ID.test(item) ? item : JSON.stringify(item);
-
-const LONG_ID = /^\d{16,19}$/;

@@ -7,10 +7,11 @@ import { isJsonObject } from '../core/glossary.ts';
 import { toInstant } from './instants.ts';
 import { instantAsSent } from './readings.ts';
 
-const LONG_DIGITS = /^\d{16,19}$/;
+/** The digits of an id beyond 2^53, which is held as text. */
+export const LONG_ID = /^\d{16,19}$/;
 
-/** A number, or the digits of an id beyond 2^53, as in records. */
-export const recordId = z.union([z.int().nonnegative(), z.string().regex(LONG_DIGITS)], {
+/** A number, or the digits of a long id, as in records. */
+export const recordId = z.union([z.int().nonnegative(), z.string().regex(LONG_ID)], {
   error: 'expected an id',
 });
 

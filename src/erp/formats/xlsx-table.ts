@@ -1,7 +1,6 @@
 // Reads a sheet of an XLSX workbook as a table. Date cells have no zone, so they become the wall-clock time that they show.
 // Merged cells are empty except the first, as the folding of rows expects.
 
-import { wallTime } from '../items/moments.ts';
 import { NO_RESULT } from '../rows/cell-values.ts';
 import type { Table, TableRow } from '../rows/row-reader.ts';
 import { cellsOf } from './csv-table.ts';
@@ -61,6 +60,7 @@ function* rowsOf(header: readonly string[], sheet: readonly unknown[][], from: n
 
 /** A time of day without a date is stored as a time of the first day of the calendar. */
 function dateText(cell: Date): string {
-  const text = wallTime(cell);
+  // Rounded to the second: cells store fractions of days.
+  const text = new Date(Math.round(cell.getTime() / 1_000) * 1_000).toISOString().slice(0, 19);
   return text < '1901' ? text.slice('1900-01-00T'.length) : text;
 }

@@ -79,8 +79,3 @@ export function localDay(value: unknown, zone: string): string {
 const dayOfInstant = memoize(1_000, (ms: number, zone: string): string =>
   Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone).toPlainDate().toString(),
 );
-
-/** The wall-clock time of a spreadsheet's date cell, rounded to the second: cells store fractions of days. */
-export function wallTime(cell: Date): string {
-  return new Date(Math.round(cell.getTime() / 1_000) * 1_000).toISOString().slice(0, 19);
-}

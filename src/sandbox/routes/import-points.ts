@@ -50,7 +50,8 @@ function placeOf(fields: Record<string, unknown>, seed: number): Place | string 
   const { latitude, longitude } = fields;
   const address = addressText(fields.address);
   const hasCoordinates = latitude !== undefined && latitude !== null && longitude !== undefined && longitude !== null;
-  if (!hasCoordinates) return address === '' ? 'address or coordinates: one is required' : geocoded(address, seed);
+  if (!hasCoordinates && address === '') return 'address or coordinates: one is required';
+  if (!hasCoordinates) return { ...placeFor(seed, 'geocode', address), address };
   if (!isWithin(90, latitude)) return 'latitude: out of range';
   if (!isWithin(180, longitude)) return 'longitude: out of range';
   return {
@@ -62,11 +63,6 @@ function placeOf(fields: Record<string, unknown>, seed: number): Place | string 
 
 const isWithin = (limit: number, value: unknown): value is number =>
   typeof value === 'number' && Math.abs(value) <= limit;
-
-const geocoded = (address: string, seed: number): Place => ({
-  ...placeFor(seed, 'geocode', address),
-  address,
-});
 
 /** A text, as in the examples of the API document, or an object whose values are joined. */
 function addressText(given: unknown): string {
