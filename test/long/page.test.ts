@@ -81,10 +81,10 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
     expect(lines.slice(0, -1)).toEqual([
       ['1 job is failing: return-executions', '#/jobs/return-executions'],
       ['3 pushes need a person: found twice; retries exhausted; no clear answer', '#/plans'],
-      ['Rows of final days differ from the service', '#/data'],
       ['1 push was rejected', '#/plans?state=rejected'],
       ['1 push job has no feed', '#/config'],
       ['The last edit of the configuration was rejected; the previous one stays in effect', '#/config'],
+      ['Rows of final days differ from the service', '#/data'],
       ['1 record is in quarantine', '#/data/quarantine'],
       ['1 daemon is silent', '#/overview'],
     ]);
@@ -285,7 +285,7 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
     const page = await open('plans');
     await page.getByLabel('External code').fill('03-11-7');
     await expect.poll(() => page.getByRole('row').count()).toBe(2);
-    await page.getByRole('link', { name: 'R-2026-03-11-7' }).click();
+    await page.getByRole('rowheader').getByRole('link', { name: 'R-2026-03-11-7' }).click();
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     const dialog = page.getByRole('alertdialog', { name: 'Cancel R-2026-03-11-7?' });
     await dialog.getByText('It may be at the service').waitFor();
@@ -562,7 +562,9 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
     ]);
     const page = await open('today?day=2026-03-15');
     const said = page.getByText('1 of 3 plans from the ERP are at the service.').locator('..');
-    await said.getByText('V-3 was rejected: No vehicle has this plate. 1 plan has an unknown outcome.').waitFor();
+    await said
+      .getByText('V-3 was rejected: No vehicle has this plate. Of V-2 it is unknown whether it arrived.')
+      .waitFor();
     const rejected = page.getByRole('table', { name: /^Plans of the day/ }).getByRole('row', { name: /V-3/ });
     expect(await rejected.innerText()).toMatch(/rejected[\s\S]*XYZ9A87[\s\S]*not at the service/);
     await said.getByRole('link', { name: 'V-3' }).click();
@@ -645,7 +647,7 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
     ]);
     const page = await open('today?day=2026-03-17');
     const said = page.getByText('1 of 2 plans from the ERP are at the service.').locator('..');
-    expect(await said.innerText()).toMatch(/1 plan is gone from the service\.\s+1 plan needs a person\.$/);
+    expect(await said.innerText()).toMatch(/1 plan is gone from the service\.\s+1 more plan needs a person\.$/);
     expect(await said.getAttribute('class')).toBe('banner bad');
     const row = (name: RegExp) => page.getByRole('table', { name: /^Plans of the day/ }).getByRole('row', { name });
     expect(await row(/G-1/).innerText()).toMatch(/gone from the service[\s\S]*not at the service/);
@@ -856,7 +858,7 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
       const code = (n: number) => ({ external_code: `H-${n}` });
       await offer('2026-03-22', [entryIn('rejected', code(1)), entryIn('ready', code(2)), entryIn('ready', code(3))]);
       const page = await open('plans?state=rejected&day=2026-03-22');
-      await page.getByRole('button', { name: 'Cancel all 1' }).waitFor();
+      await page.getByRole('button', { name: 'Cancel this one' }).waitFor();
       const answer = await hold(/api\/outbox\?.*state=ready/);
       const ready = page.getByRole('button', { name: /^\d+ ready$/ });
       await ready.press('Enter');
@@ -1039,7 +1041,7 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
   it('says that nothing is left to do once no entry matches any more', async () => {
     await offer('2026-03-19', [entryIn('rejected', { external_code: 'L-1' })]);
     const page = await open('plans?state=rejected&day=2026-03-19');
-    const cancel = page.getByRole('button', { name: 'Cancel all 1' });
+    const cancel = page.getByRole('button', { name: 'Cancel this one' });
     await cancel.waitFor();
     await offer('2026-03-19', [entryIn('ready', { external_code: 'L-1', revision: 2 })]);
     await cancel.click();
@@ -1186,7 +1188,7 @@ describe.skipIf(chromiumPath === undefined)('the page after a rejected plan and 
     await page.getByText('Rejected by the service: No vehicle has this plate (XXX0X00)').waitFor();
     await opened.picture('rejection-plans');
     await page.getByRole('link', { name: 'R-2' }).click();
-    await page.getByText('Not at the service. The ERP was notified on 10 Mar, 15:00. Drop a corrected file').waitFor();
+    await page.getByText('Not at the service. The ERP was notified on 10 Mar, 15:00. Correct it in the ERP').waitFor();
     expect(await page.locator('main').innerText()).toMatch(/kept until 17 Mar, 15:00[\s\S]*Vehicle\s+XXX0X00/);
     expect(await page.getByText('has not been read from the service').count()).toBe(0);
     await opened.picture('rejection-plan');

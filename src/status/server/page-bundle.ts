@@ -16,7 +16,7 @@ export function bundle(entry: URL): string {
   function add(url: URL): number {
     const known = numbers.get(url.href);
     if (known !== undefined) return known;
-    const { imports, rest } = splitImports(withoutComments(readFileSync(url, 'utf8')));
+    const { imports, rest } = splitImports(onlyCode(readFileSync(url, 'utf8')));
     const declarations = imports.map(({ names, from }) => {
       const target = from.startsWith('.') ? new URL(from, url) : new URL(import.meta.resolve(from));
       return imported(names, `module${add(target)}`);
@@ -33,8 +33,8 @@ export function bundle(entry: URL): string {
   return `${functions.join('')}export default module${last};\n`;
 }
 
-/** Without lines that are only comments: the browser need not receive them. */
-function withoutComments(text: string): string {
+/** Without comment lines and indentation: the browser need not receive them. No text of the page depends on its indentation. */
+function onlyCode(text: string): string {
   let isInside = false;
   const isCode = (line: string): boolean => {
     const words = line.trim();
@@ -43,7 +43,11 @@ function withoutComments(text: string): string {
     if (isInside || words.startsWith('/*')) isInside = !words.includes('*/');
     return !isComment;
   };
-  return text.split('\n').filter(isCode).join('\n');
+  return text
+    .split('\n')
+    .filter(isCode)
+    .map((line) => line.trimStart())
+    .join('\n');
 }
 
 function splitImports(text: string) {

@@ -237,7 +237,8 @@ export function afterReadBack(
         const message = `Sent ${sends} times without a clear answer, and not shown; ${BY_HAND}`;
         return notShown('note', message, { attention: 'retries_exhausted' });
       }
-      if (own !== undefined) return notShown('believeAbsent', 'The service does not have it; it is sent', own);
+      if (own !== undefined)
+        return notShown('believeAbsent', 'The service does not have it; the next send follows', own);
       const message = 'The service does not have it, and the content that the ERP offers now cannot be sent';
       return notShown('reject', message, { sent_hash: null, unclear_sends: 0 });
     }

@@ -48,7 +48,8 @@ export function PlansInShort({ plans: { data }, isToday }) {
     received = 0,
   } = data.steps;
   const there = (data.steps.in ?? 0) + partial + differs;
-  const person = data.rows.filter(({ entry }) => entry?.needs_person).length;
+  // A plan that was rejected or has an unknown outcome is named for that.
+  const person = data.rows.filter(({ entry, step }) => entry?.needs_person && !(step in NAMED)).length;
   const n = total(data.steps) - foreign - cancelled;
   const unread = isToday && overview ? linesOf(overview).find(({ code }) => code === 'push_unreadable') : undefined;
   if (n + person === 0 && unread === undefined) return null;
@@ -56,19 +57,19 @@ export function PlansInShort({ plans: { data }, isToday }) {
     rejected + gone + person > 0 ? 'bad' : unknown + received + partial + differs > 0 || unread ? 'late' : 'ok';
   const link = (/** @type {string} */ state, /** @type {string} */ words) =>
     html`${' '}<a href=${href('plans', [], { state, kind: 'route_plans', day: data.day })}>${words}</a>`;
+  const named = (/** @type {'rejected' | 'unknown'} */ step, /** @type {number} */ many) =>
+    many > MOST_NAMED
+      ? link(step, t(`dayPlans.${step}`, { n: many }))
+      : data.rows
+          .filter((/** @type {any} */ row) => row.step === step)
+          .map(({ entry }) => html`${' '}<${NAMED[step]} entry=${entry} />`);
   return html`<p class="banner ${tone}">
     ${n === 0 ? null : html`<strong>${t('dayPlans.there', { n, there })}</strong>`}
-    ${
-      rejected > MOST_NAMED
-        ? link('rejected', t('dayPlans.rejected', { n: rejected }))
-        : data.rows
-            .filter(({ step }) => step === 'rejected')
-            .map(({ entry }) => html`${' '}<${Rejected} entry=${entry} />`)
-    }
+    ${named('rejected', rejected)}
     ${partial > 0 ? link('partial', `${t('reason.push_accepted_in_part', { n: partial })}.`) : null}
     ${differs > 0 ? link('differs', `${t('reason.push_differs', { n: differs })}.`) : null}
     ${gone > 0 ? link('confirmed,partial,differs', t('dayPlans.gone', { n: gone })) : null}
-    ${unknown > 0 ? link('unknown', t('dayPlans.unknown', { n: unknown })) : null}
+    ${named('unknown', unknown)}
     ${received > 0 ? link('ready,sending', t('dayPlans.received', { n: received })) : null}
     ${person > 0 ? link('', t('dayPlans.person', { n: person })) : null}
     ${unread === undefined ? null : html`${' '}<a href=${href('plans')}>${t('dayPlans.unread', { n: unread.n })}</a>`}
@@ -77,14 +78,21 @@ export function PlansInShort({ plans: { data }, isToday }) {
 
 const MOST_NAMED = 3;
 
+const Code = ({ entry }) => html`<a href=${entryHref(entry)} dir="auto">${entry.external_code}</a>`;
+
 const Rejected = ({ entry }) =>
   rich('dayPlans.wasRejected', {
-    code: html`<a href=${entryHref(entry)} dir="auto">${entry.external_code}</a>`,
+    code: html`<${Code} entry=${entry} />`,
     why:
       entry.reasons.length > 0
         ? html`<${Foreign}>${entry.reasons[0].replace(/\.$/, '')}<//>`
         : html`<${Said}>${entry.message}<//>`,
   });
+
+const Unknown = ({ entry }) => rich('dayPlans.isUnknown', { code: html`<${Code} entry=${entry} />` });
+
+/** The steps of which a few plans are named. */
+const NAMED = { rejected: Rejected, unknown: Unknown };
 
 /** Rows that are shown at first. */
 const FIRST_ROWS = 20;

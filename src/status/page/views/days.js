@@ -73,7 +73,7 @@ export function Days({ days }) {
       return html`<div class="gantt-row" key=${name}><span class="gantt-name"><code>${name}</code><span class="meaning">${until}</span></span>
         <${Strip} label="${name}: ${until}" cells=${cells} /></div>`;
     })}
-    <p class="legend">${['final', 'provisional', 'hole'].map((status) => html`<span key=${status} class="key ${toneOf(status)}"><span class="swatch"></span>${word('dayStatus', status)}</span>`)}</p>
+    <p class="legend">${['final', 'provisional', 'hole'].map((status) => html`<span key=${status} class="key ${toneOf(status)}"><span class="swatch"></span>${word('dayLegend', status)}</span>`)}</p>
   </div>`;
 }
 

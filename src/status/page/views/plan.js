@@ -109,12 +109,23 @@ const factsOf = (entry) => [
   [t('plan.ends'), time(entry.period_end)],
   [t('plan.received'), time(entry.created_at)],
   [t('plan.sent'), time(entry.sent_at)],
+  [t('plan.lookedFor'), time(lastAttempt(entry, 'read-back')?.finished_at ?? null)],
+  [t('plan.answer'), lastAnswer(entry)],
   [t('plan.confirmed'), time(entry.confirmed_at)],
   [t('plan.shown'), time(entry.seen_at)],
   [t('plan.unknownSince'), time(entry.unknown_since)],
   [t('plan.next'), time(entry.next_attempt_at)],
   [t('plan.notified'), notified(entry)],
 ];
+
+const lastAttempt = ({ attempts }, /** @type {string[]} */ ...kinds) =>
+  attempts.findLast((/** @type {any} */ { what }) => kinds.includes(what));
+
+/** What came back of the last send, while nobody knows what became of it. */
+function lastAnswer(entry) {
+  const sent = entry.state === 'unknown' ? lastAttempt(entry, 'create', 'change') : undefined;
+  return sent?.message && html`<${Said}>${sent.message}<//>`;
+}
 
 /** The ERP is notified of every state except the two before an outcome. */
 function notified({ state, told_at }) {
@@ -135,9 +146,11 @@ const TONES = {
   'acknowledged-again': 'new',
 };
 
-const Attempt = ({ attempt: { what, started_at, outcome, http_status, message, times, run_id } }) => html`<li>
+const Attempt = ({
+  attempt: { what, started_at, finished_at, outcome, http_status, message, times, run_id },
+}) => html`<li>
   <p><strong>${word('attempt', what)}</strong>${' '}<${Pill} group="outcome" state=${outcome ?? 'open'} tone=${TONES[outcome] ?? 'still'} />
     ${times > 1 ? ` ${t('plan.times', { n: times })}` : ''}${http_status === null ? '' : ` HTTP ${http_status}`}</p>
-  <p class="faint">${fullTime(started_at)}${run_id ? html` · <a href=${href('runs', [run_id])}>${t('view.run')}</a>` : null}</p>
+  <p class="faint">${fullTime(started_at)}${times > 1 && finished_at ? ` – ${fullTime(finished_at)}` : ''}${run_id ? html` · <a href=${href('runs', [run_id])}>${t('view.run')}</a>` : null}</p>
   ${message === null ? null : html`<p><${outcome === 'rejected' ? Foreign : Said}>${message}<//></p>`}
 </li>`;

@@ -36,7 +36,7 @@ function Board({ query: { page = '0', state = '', kind = '', code = '', day = ''
     ${
       board.last === undefined
         ? null
-        : html`<${Attention} attention=${board.last.attention} /><${Unread} unread=${board.last.unread} isWanted=${show === 'unread'} /><${Deadline} deadline=${board.last.deadline} />
+        : html`${state === '' ? html`<${Attention} attention=${board.last.attention} rows=${board.data?.rows ?? []} />` : null}<${Unread} unread=${board.last.unread} isWanted=${show === 'unread'} /><${Deadline} deadline=${board.last.deadline} />
       <${States} counts=${board.last.counts} current=${state} />`
     }
     ${filters}
@@ -45,7 +45,8 @@ function Board({ query: { page = '0', state = '', kind = '', code = '', day = ''
     <${Pager} of=${board} />`;
 }
 
-function Attention({ attention }) {
+/** Entries that need a person are the first rows. Under a state the rows are of one state, and what to do about it is below. */
+function Attention({ attention, rows }) {
   const entries = attention.reduce((sum, each) => sum + each.entries, 0);
   if (entries === 0) return null;
   return html`<section class="banner bad" aria-label=${t('plans.needsPerson')}>
@@ -54,10 +55,16 @@ function Attention({ attention }) {
       ({
         reason,
         entries: n,
-      }) => html`<li key=${reason}>${t('plans.reasonCount', { n, what: word('says', reason) })}${' '}
+      }) => html`<li key=${reason}>${codesOf(rows, reason)}${t('plans.reasonCount', { n, what: word('says', reason) })}${' '}
         <span class="hint">${word('todo', reason)}</span></li>`,
     )}</ul></section>`;
 }
+
+const codesOf = (/** @type {any[]} */ rows, /** @type {string} */ reason) =>
+  rows
+    .filter(({ needs_person }) => needs_person === reason)
+    .slice(0, 3)
+    .map((entry) => html`<a href=${entryHref(entry)} dir="auto">${entry.external_code}</a>${' '}`);
 
 function Unread({ unread, isWanted }) {
   const section = useRef(/** @type {HTMLElement | null} */ (null));
