@@ -28,13 +28,13 @@ numbers, a \`hint\` or null, and a \`place\`: the view of the page that shows mo
 | \`no_daemon\` | \`failing\` | no daemon is alive: 20 s after the last heartbeat of the last one, or after it was stopped; not where none ever ran |
 | \`job_failing\` | \`failing\` | the job is \`failing\` |
 | \`job_late\` | \`late\` | the job is \`late\` |
-| \`push_<reason>\` | \`attention\` | an entry of the outbox [needs a person](../how-to/recover.md#entries-that-need-a-person) |
+| \`push_<reason>\` | \`late\` | an entry of the outbox [needs a person](../how-to/recover.md#entries-that-need-a-person) |
 | \`deadline_missed\` | \`late\` | a plan was not confirmed by the \`deadline\` of the day before, and is not confirmed, cancelled or over yet |
 | \`push_rejected\`, \`push_unreadable\`, \`push_accepted_in_part\` | \`attention\` | items were rejected, or plans were taken without some of their stops. It ends when they are corrected, sent again or cancelled, or when their period is over, but not within a day. Also: files or feeds could not be read in the last day |
 | \`push_differs\` | \`attention\` | the service has other content than the ERP offers, and no call to change it, such as a plan that the ERP changed after the push. It ends when the ERP offers again what was sent, when they are cancelled, or when their period is over, but not within a day; without a period, after a day |
 | \`push_gone\` | \`attention\` | the service no longer returns a confirmed plan whose period is not over, until it is cancelled |
 | \`push_stops_without_code\` | \`attention\` | in the last day, stops without an \`external_code\` had an outcome, which cannot be returned to the ERP |
-| \`drift\` | \`attention\` | more rows of final days differ from the service than [allowed](../how-to/check-the-warehouse.md) |
+| \`drift\` | \`late\` | more rows of final days differ from the service than [allowed](../how-to/check-the-warehouse.md) |
 | \`service_changed\` | \`attention\` | the nightly [probe](service.md#what-a-probe-finds-out) found another answer than before; text and alert have both |
 | \`service_unfit\` | \`attention\` | the newest answer of the nightly probe costs records or calls: a listing is cut off, or the configuration does not fit; instead of \`service_changed\` |
 | \`push_unclear\` | \`attention\` | the outcome of a send is unknown, for less than ten minutes |

@@ -81,10 +81,10 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
     expect(lines.slice(0, -1)).toEqual([
       ['1 job is failing: return-executions', '#/jobs/return-executions'],
       ['3 pushes need a person: found twice; retries exhausted; no clear answer', '#/plans'],
+      ['Rows of final days differ from the service', '#/data'],
       ['1 push was rejected', '#/plans?state=rejected'],
       ['1 push job has no feed', '#/config'],
       ['The last edit of the configuration was rejected; the previous one stays in effect', '#/config'],
-      ['Rows of final days differ from the service', '#/data'],
       ['1 record is in quarantine', '#/data/quarantine'],
       ['1 daemon is silent', '#/overview'],
     ]);

@@ -164,8 +164,8 @@ export const EXPLAINED: readonly Explained[] = [
   },
   {
     file: 'sync/push/offer.ts',
-    line: 'if (then === undefined || before === undefined || before.remote_id !== null) return then;',
-    code: 'then === undefined',
+    line: 'if (after === undefined || before === undefined) return after;',
+    code: 'after === undefined',
     becomes: 'false',
     why: FOR_THE_TYPE,
   },

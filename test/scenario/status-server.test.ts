@@ -118,7 +118,7 @@ describe('/api/status', () => {
     expect(vehicleTable.rows).toBeGreaterThan(0);
   });
 
-  it('needs attention while the outcome of a send is unknown, and a person after ten minutes, whatever the state of the jobs', async () => {
+  it('needs attention while the outcome of a send is unknown, and is late after ten minutes, whatever the state of the jobs', async () => {
     place = await makeStatusPlace();
     const at = new Date(place.rig.clock.now()).toISOString();
     const entry = {
@@ -137,15 +137,14 @@ describe('/api/status', () => {
     const health = async () => {
       const session = await place.dependencies.session();
       const own = { config, configState: undefined, configLoadedAt: loadedAt, configError: null, session };
-      const { document } = await statusFacts({ ...place.dependencies, ...own, jobs: [] });
-      return [document.health, ...document.reasons.map(({ code }) => code)];
+      return (await statusFacts({ ...place.dependencies, ...own, jobs: [] })).document.health;
     };
     await place.rig.clock.advance(600_000);
-    expect(await health()).toEqual(['attention', 'push_unclear']);
+    expect(await health()).toBe('attention');
     await place.rig.clock.advance(1_000);
-    expect(await health()).toEqual(['attention', 'push_unknown']);
+    expect(await health()).toBe('late');
     await place.rig.engine.write(({ sql }) => sql('push_outbox').update({ state: 'confirmed', told_at: at }));
-    expect(await health()).toEqual(['ok']);
+    expect(await health()).toBe('ok');
   });
 
   it('shows a read that did not reach now as old data, and not as a success', async () => {
@@ -174,7 +173,7 @@ describe('the data', () => {
     expect(names).toEqual(expect.arrayContaining(['bi_delivery', 'bi_freshness', 'vehicle', 'sync_run']));
   });
 
-  it('has the last verification of each table, and needs attention while final days drift', async () => {
+  it('has the last verification of each table, and is late while final days drift', async () => {
     place = await makeStatusPlace();
     const verified = { verified_at: '2026-03-10T05:15:00.000Z', missing_here: 0, missing_there: 0, repaired: 0 };
     const event = { ...verified, table_name: 'event', day: '2026-03-01', state: 'final', compared: 100 };
@@ -202,11 +201,10 @@ describe('the data', () => {
     const { config, loadedAt } = dependencies.running();
     const session = await dependencies.session();
     const own = { config, configState: undefined, configLoadedAt: loadedAt, configError: null, session };
-    const reasons = async () =>
-      (await statusFacts({ ...dependencies, ...own })).document.reasons.map(({ code }) => code);
-    expect(await reasons()).toContain('drift');
+    const health = async () => (await statusFacts({ ...dependencies, ...own })).document.health;
+    expect(await health()).toBe('late');
     await storeVerified(place.rig.engine, [{ ...rows[0], run_id: 'd' } as VerifiedDay]);
-    expect(await reasons()).not.toContain('drift');
+    expect(await health()).toBe('attention');
   });
 
   it('shows no name of a person in the key of an invalid record', async () => {

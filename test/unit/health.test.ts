@@ -229,7 +229,7 @@ describe('the reasons for the health', () => {
     [{ jobs: [job('a', { health: 'never ran' })] }, 'never ran', 'job_never_ran', 'a has not run yet'],
     [
       { attention: [{ reason: 'found_twice', entries: 2, kinds: ['agents'], text: '2 items: twice', hint: 'look' }] },
-      'attention',
+      'late',
       'push_found_twice',
       '2 items: twice',
     ],
@@ -253,7 +253,7 @@ describe('the reasons for the health', () => {
     ],
     [
       { drifted: [{ table: 'event', compared: 1_000, drifted: 3, drift_ratio: 0.003, verified_at: '' } as never] },
-      'attention',
+      'late',
       'drift',
       '3 of 1000 verified rows of event differed',
     ],

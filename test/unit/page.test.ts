@@ -266,6 +266,22 @@ describe('the stops of ERP and service', async () => {
   });
 });
 
+describe('the overall health', async () => {
+  const { overallHealth } = (await import(`${FOLDER}/reasons.js`)) as {
+    overallHealth(status: { health: string; reasons: { code: string }[] }): string;
+  };
+
+  it.each([
+    ['late', ['push_unknown', 'job_late'], 'late'],
+    ['late', ['deadline_missed'], 'late'],
+    ['late', ['push_unknown', 'drift'], 'attention'],
+    ['failing', ['job_failing', 'push_unknown'], 'failing'],
+    ['ok', [], 'ok'],
+  ])('that is %s because of %j is called %s', (health, codes, shown) => {
+    expect(overallHealth({ health, reasons: codes.map((code) => ({ code })) })).toBe(shown);
+  });
+});
+
 describe('the readings of a view', async () => {
   type Read = { data?: unknown; error?: { status: number } };
   const { keepReading } = (await import(`${FOLDER}/parts/page.js`)) as {

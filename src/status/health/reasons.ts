@@ -56,8 +56,8 @@ const ORDER: readonly Reason['health'][] = ['failing', 'late', 'attention', 'nev
 
 export const healthReasons = (facts: ReasonFacts): Reason[] =>
   [
-    ...pushReasons(facts),
     ...facts.jobs.flatMap(jobReasons),
+    ...pushReasons(facts),
     ...deadlineReasons(facts.deadline),
     ...configReasons(facts),
     ...driftReasons(facts),
@@ -120,7 +120,7 @@ function pushReasons({ unclear, attention, issues, config, pushes }: ReasonFacts
     place: 'plans?state=unknown',
   };
   return [
-    ...attention.map((each): Reason => ({ ...about(each), health: 'attention', place: 'plans' })),
+    ...attention.map((each): Reason => ({ ...about(each), health: 'late', place: 'plans' })),
     ...(unclear > 0 ? [unknown] : []),
     ...issues.map((each): Reason => {
       const { reason, newest } = each;
@@ -189,7 +189,7 @@ function configReasons({ configError }: ReasonFacts): Reason[] {
 const driftReasons = ({ drifted }: ReasonFacts): Reason[] =>
   drifted.map(({ table, drifted: rows, compared }) => ({
     code: 'drift',
-    health: 'attention',
+    health: 'late',
     subject: `drift ${table}`,
     text: `${rows} of ${compared} verified rows of ${table} differed from the service although their days are final`,
     hint: `See bi_verification. To store what the service has: npx roadbook verify --table ${table} --sample 1000 --repair`,

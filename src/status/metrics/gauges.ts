@@ -121,7 +121,7 @@ export const GAUGES: readonly GaugeDeclaration[] = [
     labels: ['table'],
     values: ({ document }) => document.verification.map(({ table, drift_ratio }) => [[table], drift_ratio]),
   },
-  single('drift_limit', 'Drift ratio above which the health needs attention.', (facts) => facts.driftLimit),
+  single('drift_limit', 'Drift ratio above which the health is late.', (facts) => facts.driftLimit),
   perTable('table_rows', 'Rows in the table.', ({ rows }) => rows),
   ...OUTBOX_STATES.map((state) =>
     single(`push_${state}`, `Outbox entries in the state ${state}.`, ({ document }) => document.outbox[state]),

@@ -8,6 +8,16 @@
 /** @type {Record<string, string>} */
 const TONES = { failing: 'bad', late: 'late', attention: 'late', 'never ran': 'new' };
 
+/** These are late: a run, or plans for tomorrow. People take a late push or sample for a late delivery. */
+const LATE = ['job_late', 'deadline_missed'];
+
+/**
+ * The word for the overall health.
+ * @param {{health: string, reasons: {code: string}[]}} status
+ */
+export const overallHealth = ({ health, reasons }) =>
+  health === 'late' && !reasons.some(({ code }) => LATE.includes(code)) ? 'attention' : health;
+
 /** A text about several things begins with their number. */
 const numberIn = (/** @type {string} */ text) => Number(/^\d+/.exec(text)?.[0] ?? 1);
 
