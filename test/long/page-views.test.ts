@@ -44,7 +44,7 @@ const VIEWS: Record<string, { hash: string; en: RegExp; pt: RegExp }> = {
   },
   today: {
     hash: 'today',
-    en: /Plans and stops as the service had them[\s\S]*Provisional: a plan of this day is still open[\s\S]*0 of 1 plan from the ERP is at the service\. Of [\w-]+ it is unknown whether it arrived\.[\s\S]*Late now\s+\d+\s+0 of plans from the ERP\s+besides, \d+ done late[\s\S]*Plans of the day[\s\S]*received after its start: 10 Mar[\s\S]*\d of \d[\s\S]*Deliveries by status[\s\S]*Late stops: \d+ open, \d+ done[\s\S]*Missing proof of delivery[\s\S]*Speeding/,
+    en: /Plans and stops as the service had them[\s\S]*Provisional: a plan of this day is still open[\s\S]*0 of 1 plan from the ERP is at the service\. It is not known whether [\w-]+ arrived\.[\s\S]*Late now\s+\d+\s+0 of plans from the ERP\s+plus \d+ done late[\s\S]*Plans of the day[\s\S]*received after its start: 10 Mar[\s\S]*\d of \d[\s\S]*Deliveries by status[\s\S]*Late stops: \d+ open, \d+ done[\s\S]*Missing proof of delivery[\s\S]*Speeding/,
     pt: /Planos e paradas como estavam no serviço[\s\S]*Planos do dia[\s\S]*\d de \d[\s\S]*Entregas por estado[\s\S]*Paradas atrasadas[\s\S]*Entregas sem comprovante[\s\S]*Excesso de velocidade/,
   },
   data: {

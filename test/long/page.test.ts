@@ -563,7 +563,9 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
     const page = await open('today?day=2026-03-15');
     const said = page.getByText('1 of 3 plans from the ERP are at the service.').locator('..');
     await said
-      .getByText('V-3 was rejected: No vehicle has this plate. Of V-2 it is unknown whether it arrived.')
+      .getByText(
+        'V-3 was rejected: No vehicle has this plate. Correct it in the ERP; then it is sent by itself. It is not known whether V-2 arrived.',
+      )
       .waitFor();
     const rejected = page.getByRole('table', { name: /^Plans of the day/ }).getByRole('row', { name: /V-3/ });
     expect(await rejected.innerText()).toMatch(/rejected[\s\S]*XYZ9A87[\s\S]*not at the service/);
@@ -647,7 +649,7 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
     ]);
     const page = await open('today?day=2026-03-17');
     const said = page.getByText('1 of 2 plans from the ERP are at the service.').locator('..');
-    expect(await said.innerText()).toMatch(/1 plan is gone from the service\.\s+1 more plan needs a person\.$/);
+    expect(await said.innerText()).toMatch(/1 plan is gone from the service\.\s+1 plan needs a person\.$/);
     expect(await said.getAttribute('class')).toBe('banner bad');
     const row = (name: RegExp) => page.getByRole('table', { name: /^Plans of the day/ }).getByRole('row', { name });
     expect(await row(/G-1/).innerText()).toMatch(/gone from the service[\s\S]*not at the service/);

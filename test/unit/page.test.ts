@@ -267,8 +267,8 @@ describe('the stops of ERP and service', async () => {
 });
 
 describe('the overall health', async () => {
-  const { overallHealth } = (await import(`${FOLDER}/reasons.js`)) as {
-    overallHealth(status: { health: string; reasons: { code: string }[] }): string;
+  const { shownOverall } = (await import(`${FOLDER}/reasons.js`)) as {
+    shownOverall(status: { health: string; reasons: { code: string }[] }): string;
   };
 
   it.each([
@@ -278,7 +278,7 @@ describe('the overall health', async () => {
     ['failing', ['job_failing', 'push_unknown'], 'failing'],
     ['ok', [], 'ok'],
   ])('that is %s because of %j is called %s', (health, codes, shown) => {
-    expect(overallHealth({ health, reasons: codes.map((code) => ({ code })) })).toBe(shown);
+    expect(shownOverall({ health, reasons: codes.map((code) => ({ code })) })).toBe(shown);
   });
 });
 

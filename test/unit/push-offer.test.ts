@@ -146,9 +146,17 @@ describe('an offer', () => {
     },
   );
 
-  it.each([true, false])('that is invalid is an alarm for a confirmed entry (can be changed: %s)', (canChange) => {
+  it('that is invalid is an alarm for a confirmed entry where a call could have changed it', () => {
     const alarm = { content_hash: 'two', attention: 'invalid_change', reasons: '["name: is missing"]', told_at: null };
-    expect(take([entryIn('confirmed')], INVALID, { canChange })).toMatchObject(alarm);
+    expect(take([entryIn('confirmed')], INVALID, { canChange: true })).toMatchObject(alarm);
+  });
+
+  it('that is invalid flags a confirmed entry that no call can change, says why, and keeps what was not taken', () => {
+    const reasons = '["stop 2"]';
+    expect(take([entryIn('confirmed', { reasons })], INVALID)).toMatchObject({
+      ...{ content_hash: 'two', attention: null, told_at: null, reasons },
+      message: 'The ERP changed it in an invalid way after it was pushed: name: is missing',
+    });
   });
 
   it('that is invalid changes nothing of a confirmed entry whose changes are ignored', () => {

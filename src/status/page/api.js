@@ -61,7 +61,8 @@ async function answered(path, { signal, ...options }, late = 'timed_out') {
   try {
     return await (await opened(path, { ...options, signal: gone.signal })).json();
   } catch (error) {
-    throw isLate ? new ServerError(0, { code: late }) : error;
+    // Also if the connection broke in the middle of the answer.
+    throw !isLate && error instanceof ServerError ? error : new ServerError(0, { code: isLate ? late : 'no_answer' });
   } finally {
     clearTimeout(timer);
   }

@@ -10,7 +10,7 @@ import { html } from './html.js';
 import { ConfirmDialog, TokenDialog } from './parts/action.js';
 import { PageContext } from './parts/page.js';
 import { Failure, Said, Subject } from './parts/words.js';
-import { overallHealth } from './reasons.js';
+import { shownOverall } from './reasons.js';
 import { chooseLanguage, currentLanguage, LANGUAGES, t, word } from './texts.js';
 import { ConfigView } from './views/config.js';
 import { TablesView } from './views/data.js';
@@ -252,7 +252,7 @@ function App() {
       <${View} key=${`${place} ${language}`} address=${address} />
     </main>
     <${Footer} overview=${overview} language=${language} onLanguage=${setLanguage} />
-    <${Announcer} health=${overview && overallHealth(overview)} link=${link.state} />
+    <${Announcer} health=${overview && shownOverall(overview)} link=${link.state} />
     <section class="notes" aria-label=${t('page.messages')} aria-live="polite">
       ${notes.map((note) => html`<${Note} key=${note.id} note=${note} act=${act} onDone=${() => drop(note.id)} />`)}
     </section>
@@ -278,11 +278,11 @@ function App() {
  * keeps the title of its last reading.
  */
 function useTitle(/** @type {any} */ overview, /** @type {string} */ view, /** @type {string} */ link) {
-  const health = overview?.health ?? 'ok';
+  const health = overview === undefined ? 'ok' : shownOverall(overview);
   const isLost = overview !== undefined && link !== 'live' && link !== 'connecting';
   const isBad = isLost || ['failing', 'late'].includes(health);
   const needsPerson = !isLost && health === 'attention';
-  const words = isLost ? word('link', link) : word('health', overview === undefined ? health : overallHealth(overview));
+  const words = isLost ? word('link', link) : word('health', health);
   const mark = isBad || needsPerson ? `${words} · ` : '';
   const name = isBad ? 'favicon-bad' : needsPerson ? 'favicon-attention' : 'favicon';
   useEffect(() => {

@@ -15,7 +15,7 @@ const LATE = ['job_late', 'deadline_missed'];
  * The word for the overall health.
  * @param {{health: string, reasons: {code: string}[]}} status
  */
-export const overallHealth = ({ health, reasons }) =>
+export const shownOverall = ({ health, reasons }) =>
   health === 'late' && !reasons.some(({ code }) => LATE.includes(code)) ? 'attention' : health;
 
 /** A text about several things begins with their number. */

@@ -42,6 +42,7 @@ export interface OfferRules {
 const INVALID = 'It is invalid and was not sent';
 const UNREADABLE = 'It could not be read and was not sent';
 const INVALID_CHANGE = 'The service may have an earlier content; the content that the ERP offers now cannot be sent';
+const CHANGED_INVALIDLY = 'The ERP changed it in an invalid way after it was pushed';
 const REOPENED = 'An earlier send may have arrived: it is read back before the changed content is sent';
 const UNNAMED = 'The service has it, but must show its identifier before it can be changed';
 const REUSED = 'The ERP reused the code for another day; it was not sent';
@@ -51,11 +52,11 @@ export function takeOffer(uses: readonly OutboxEntry[], offer: Offer, rules: Off
   const after = entryAfter(uses, offer, rules);
   const before = uses.find(({ code_use }) => code_use === after?.code_use);
   if (after === undefined || before === undefined) return after;
-  const then = before.content_hash === after.content_hash ? after : { ...after, updated_at: rules.at };
-  if (before.remote_id !== null) return then;
-  if (rules.dayOf(before.period_start) === rules.dayOf(then.period_start)) return then;
+  const changed = before.content_hash === after.content_hash ? after : { ...after, updated_at: rules.at };
+  if (before.remote_id !== null) return changed;
+  if (rules.dayOf(before.period_start) === rules.dayOf(after.period_start)) return changed;
   // On another day it is another plan: before this offer it had no deadline to keep for that day.
-  return { ...then, created_at: rules.at, confirmed_at: null };
+  return { ...changed, created_at: rules.at, confirmed_at: null };
 }
 
 /** If the ERP still offers a final entry, it may have missed the notification. It is notified again after this long. */
@@ -213,12 +214,12 @@ const restored = (known: OutboxEntry, { content_hash, erp_code }: Offer, at: str
 /** The service has older content, and no call can change it. */
 function flagged(known: OutboxEntry, offer: Offer, { at, flagsChanges }: OfferRules): OutboxEntry | undefined {
   if (!flagsChanges) return undefined;
-  const { content_hash, erp_code } = offer;
+  const { content_hash, erp_code, reasons } = offer;
   return transition(known, 'note', at, {
     content_hash,
     erp_code,
     attention: attentionAfterContent(known),
-    message: CHANGED_AFTER_PUSH,
+    message: reasons.length === 0 ? CHANGED_AFTER_PUSH : `${CHANGED_INVALIDLY}: ${reasons.join('; ')}`,
     reasons: reasonsAfterContent(known),
     told_at: null,
   });
@@ -237,8 +238,7 @@ function invalid(known: OutboxEntry, offer: Offer, rejection: Rejection, rules: 
     const place = isUnread ? placeOf(known) : {};
     return transition(known, 'reject', rules.at, { ...contentOf(offer), ...place, ...rejection });
   }
-  const ignoresChanges = !rules.canChange && !rules.flagsChanges;
-  if (known.state === 'confirmed' && !isUnread && ignoresChanges) return undefined;
+  if (known.state === 'confirmed' && !isUnread && !rules.canChange) return flagged(known, offer, rules);
   const attention: Attention = isUnread ? 'read_error' : 'invalid_change';
   const change = { ...rejection, content_hash, erp_code, message: INVALID_CHANGE, attention, told_at: null };
   return transition(known, 'note', rules.at, change);

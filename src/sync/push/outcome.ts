@@ -238,7 +238,7 @@ export function afterReadBack(
         return notShown('note', message, { attention: 'retries_exhausted' });
       }
       if (own !== undefined)
-        return notShown('believeAbsent', 'The service does not have it; the next send follows', own);
+        return notShown('believeAbsent', 'The service does not have it; it will be sent again', own);
       const message = 'The service does not have it, and the content that the ERP offers now cannot be sent';
       return notShown('reject', message, { sent_hash: null, unclear_sends: 0 });
     }

@@ -115,5 +115,6 @@ export const migrations: readonly Migration[] = [
   rateAsValue,
   planStart,
   eventsByDay,
+  // The stored rate has no claims any more: builds from before would fail at it, so they must not start.
   newRateTable('2026-11-22 the rate without claims'),
 ];

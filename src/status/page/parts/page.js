@@ -55,12 +55,15 @@ function useSlowVersion(version, everyMs) {
  */
 export function keepReading(readOnce, take, everyMs = REFRESH_MS) {
   const gone = new AbortController();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let retry;
   let isReading = false;
   let isDue = false;
   async function again() {
     isDue = true;
     if (isReading) return;
     isReading = true;
+    clearTimeout(retry);
     while (isDue && !gone.signal.aborted) {
       isDue = false;
       const readAt = new Date().toISOString();
@@ -70,7 +73,7 @@ export function keepReading(readOnce, take, everyMs = REFRESH_MS) {
       );
       if (gone.signal.aborted) return;
       take(found);
-      if ('error' in found && found.error.status === 0) setTimeout(again, everyMs);
+      if ('error' in found && found.error.status === 0) retry = setTimeout(again, everyMs);
     }
     isReading = false;
   }
@@ -111,6 +114,7 @@ export function useData(path, query = {}, { everyMs = REFRESH_MS, isFixed = fals
     reading.current = own;
     return own.close;
   }, [key]);
+  // The effect above reads at first, this one after a change.
   const isFirst = useRef(true);
   useEffect(
     () => {

@@ -31,7 +31,7 @@ export const en = {
   'trouble.silent': 'The daemon does not answer; it may be stopped or frozen.',
   'trouble.locked': 'The page is locked: its figures are no longer kept up.',
   'trouble.since': 'This page shows the state of {at}.',
-  'data.since': 'These figures are of {at}.',
+  'data.since': 'These figures are from {at}.',
   'trouble.never': 'No data has been read yet.',
   'token.title': 'Unlock page',
   'token.lock': 'Lock page',
@@ -44,7 +44,7 @@ export const en = {
   'note.undo': 'Undo',
   'note.close': 'Close the message',
   'error.no_answer': 'The server does not answer. Is the daemon running? The page retries by itself.',
-  'error.timed_out': 'No answer within 20 s. The daemon may be busy; the page retries by itself.',
+  'error.timed_out': 'No answer within 20 s. The daemon may be busy.',
   'error.action_timed_out':
     'No answer within 20 s. The action may still be carried out: look at its effect before you repeat it.',
   'error.token_missing': 'This request needs the token.',
@@ -403,7 +403,7 @@ export const en = {
   'stateTodo.rejected':
     'Correct it in the ERP; then it is sent by itself. Retry sends it unchanged, which helps only if the cause is gone.',
   'stateTodo.unknown':
-    'Nobody knows yet whether these arrived. The next runs look for each at the service, and send it again only once it is surely not there.',
+    'Nobody knows yet whether these arrived. The next runs look for each at the service, and send it again only once it is certain that it is not there. What needs a person says so.',
   'stateTodo.partial':
     'The service has the plan without the stops that the reasons name, and no call to change it: add the stops there, or offer them in another plan.',
   'stateTodo.differs':
@@ -500,7 +500,7 @@ export const en = {
   'says.invalid_change': 'it is or may be at the service, and the ERP changed it in a way that is invalid.',
   'says.not_acknowledged': 'finished, but the ERP has not accepted the notification for more than ten minutes.',
   'todo.unknown':
-    'Roadbook goes on looking for it, and sends it again once it is surely not there. If it is urgent, look for its code at the service yourself; if it is not there, press “Not at the service: send it”.',
+    'Roadbook goes on looking for it, and sends it again once it is certain that it is not there. If it is urgent, look for its code at the service yourself; if it is not there, press “Not at the service: send it”.',
   'todo.inconclusive': 'Check whether the service has it. If not, send it again with “Not at the service: send it”.',
   'todo.retries_exhausted':
     'Check whether the service has it. If not, send it again with “Not at the service: send it”.',
@@ -531,7 +531,7 @@ export const en = {
   'today.notDelivered': 'not delivered',
   'today.lateNow': 'Late now',
   'today.lateOfErp': { one: '{n} of a plan from the ERP', other: '{n} of plans from the ERP' },
-  'today.doneLate': { one: 'besides, {n} done late', other: 'besides, {n} done late' },
+  'today.doneLate': { one: 'plus {n} done late', other: 'plus {n} done late' },
   'today.lateRule':
     'Late is more than {span} after the planned time. Returned stops and those that the office recorded are not judged.',
   'today.provisional': 'Provisional: expected final from {at}.',
@@ -586,8 +586,12 @@ export const en = {
   'dayPlans.wasRejected': '{code} was rejected: {why}.',
   'dayPlans.rejected': { one: '{n} plan was rejected.', other: '{n} plans were rejected.' },
   'dayPlans.gone': { one: '{n} plan is gone from the service.', other: '{n} plans are gone from the service.' },
-  'dayPlans.person': { one: '{n} more plan needs a person.', other: '{n} more plans need a person.' },
-  'dayPlans.isUnknown': 'Of {code} it is unknown whether it arrived.',
+  'dayPlans.person': { one: '{n} plan needs a person.', other: '{n} plans need a person.' },
+  'dayPlans.correct': {
+    one: 'Correct it in the ERP; then it is sent by itself.',
+    other: 'Correct them in the ERP; then they are sent by themselves.',
+  },
+  'dayPlans.isUnknown': 'It is not known whether {code} arrived.',
   'dayPlans.unknown': { one: '{n} plan has an unknown outcome.', other: '{n} plans have an unknown outcome.' },
   'dayPlans.received': { one: '{n} plan is not sent yet.', other: '{n} plans are not sent yet.' },
   'dayPlans.receivedAt': 'received after its start: {at}',
@@ -667,7 +671,7 @@ export const en = {
   'verified.differ': { one: '{differing} of {n} sampled row differs', other: '{differing} of {n} sampled rows differ' },
   'verified.late': {
     one: '{differing} of {n} sampled row had changed at the service; its day is not final',
-    other: '{differing} of {n} sampled rows had changed at the service; none is of a final day',
+    other: '{differing} of {n} sampled rows had changed at the service; none of them belongs to a final day',
   },
   'verified.drift': 'drift: {share} of final rows',
   'data.notRead': 'not read yet',

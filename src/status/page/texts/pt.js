@@ -45,7 +45,7 @@ export const pt = {
   'note.undo': 'Desfazer',
   'note.close': 'Fechar a mensagem',
   'error.no_answer': 'O servidor não responde. O serviço local está em execução? A página tenta de novo sozinha.',
-  'error.timed_out': 'Nenhuma resposta em 20 s. O serviço local pode estar ocupado; a página tenta de novo sozinha.',
+  'error.timed_out': 'Nenhuma resposta em 20 s. O serviço local pode estar ocupado.',
   'error.action_timed_out':
     'Nenhuma resposta em 20 s. A ação ainda pode ser executada: confira o efeito antes de repeti-la.',
   'error.token_missing': 'Esta solicitação exige o token.',
@@ -412,9 +412,9 @@ export const pt = {
   },
   'plans.unreadTodo': 'Corrija o arquivo e coloque-o de novo na pasta. Ele está em failed/, com seu resultado ao lado.',
   'stateTodo.rejected':
-    'Corrija no ERP; então ele é enviado sozinho. Tentar de novo o envia sem mudança, o que só ajuda se a causa não existe mais.',
+    'Corrija no ERP; depois é enviado automaticamente. Tentar de novo o envia sem mudança, o que só ajuda se a causa não existe mais.',
   'stateTodo.unknown':
-    'Ainda não se sabe se estes chegaram. As próximas execuções procuram cada um no serviço e só o enviam de novo quando for certo que não está lá.',
+    'Ainda não se sabe se estes chegaram. As próximas execuções procuram cada um no serviço e só o enviam de novo quando houver certeza de que não está lá. O que precisa de uma pessoa o indica.',
   'stateTodo.partial':
     'O serviço tem o plano sem as paradas que os motivos citam, e não oferece como alterá-lo: inclua as paradas lá ou ofereça-as em outro plano.',
   'stateTodo.differs':
@@ -424,8 +424,8 @@ export const pt = {
   'rejected.older': 'O serviço tem o conteúdo anterior, a não ser que tenha sido removido lá.',
   'rejected.notified': 'O ERP foi avisado em {at}.',
   'rejected.notNotified': 'O ERP ainda não foi avisado.',
-  'rejected.erp': 'Corrija no ERP; então ele é enviado sozinho.',
-  'rejected.files': 'Corrija no ERP e gere o arquivo de novo; então ele é enviado sozinho.',
+  'rejected.erp': 'Corrija no ERP; depois é enviado automaticamente.',
+  'rejected.files': 'Corrija no ERP e gere o arquivo de novo; depois o item é enviado automaticamente.',
   'rejected.retry': 'Tentar de novo o envia sem mudança, o que só ajuda se a causa não existe mais.',
   'rejected.gone': 'O conteúdo não é mais guardado; tentar de novo espera até o ERP oferecê-lo outra vez.',
   'rejected.kept': 'O conteúdo fica guardado até {at}.',
@@ -511,7 +511,7 @@ export const pt = {
   'says.invalid_change': 'está ou pode estar no serviço, e o ERP o alterou de forma inválida.',
   'says.not_acknowledged': 'concluído, mas o ERP não aceita o aviso há mais de dez minutos.',
   'todo.unknown':
-    'O Roadbook continua a procurá-lo e o envia de novo quando for certo que não está lá. Se for urgente, procure você mesmo o código no serviço; se não estiver lá, pressione “Não está no serviço: enviar”.',
+    'O Roadbook continua a procurá-lo e o envia de novo quando houver certeza de que não está lá. Se for urgente, procure você mesmo o código no serviço; se não estiver lá, pressione “Não está no serviço: enviar”.',
   'todo.inconclusive': 'Verifique se o serviço o tem. Se não, envie-o de novo com “Não está no serviço: enviar”.',
   'todo.retries_exhausted': 'Verifique se o serviço o tem. Se não, envie-o de novo com “Não está no serviço: enviar”.',
   'todo.never_shown': 'Verifique se o serviço o tem. Se não, envie-o de novo com “Não está no serviço: enviar”.',
@@ -541,7 +541,7 @@ export const pt = {
   'today.notDelivered': 'não entregues',
   'today.lateNow': 'Atrasadas agora',
   'today.lateOfErp': { one: '{n} de plano do ERP', other: '{n} de planos do ERP' },
-  'today.doneLate': { one: 'além disso, {n} feita com atraso', other: 'além disso, {n} feitas com atraso' },
+  'today.doneLate': { one: 'mais {n} feita com atraso', other: 'mais {n} feitas com atraso' },
   'today.lateRule':
     'Atraso é mais de {span} depois da hora prevista. Paradas devolvidas e as que o escritório registrou não são avaliadas.',
   'today.provisional': 'Provisório: deve fechar em {at}.',
@@ -596,8 +596,12 @@ export const pt = {
   'dayPlans.wasRejected': '{code} foi rejeitado: {why}.',
   'dayPlans.rejected': { one: '{n} plano foi rejeitado.', other: '{n} planos foram rejeitados.' },
   'dayPlans.gone': { one: '{n} plano sumiu do serviço.', other: '{n} planos sumiram do serviço.' },
-  'dayPlans.person': { one: 'Mais {n} plano precisa de uma pessoa.', other: 'Mais {n} planos precisam de uma pessoa.' },
-  'dayPlans.isUnknown': 'De {code} não se sabe se chegou.',
+  'dayPlans.person': { one: '{n} plano precisa de uma pessoa.', other: '{n} planos precisam de uma pessoa.' },
+  'dayPlans.correct': {
+    one: 'Corrija no ERP; depois é enviado automaticamente.',
+    other: 'Corrija-os no ERP; depois são enviados automaticamente.',
+  },
+  'dayPlans.isUnknown': 'Não se sabe se {code} chegou.',
   'dayPlans.unknown': { one: '{n} plano tem desfecho desconhecido.', other: '{n} planos têm desfecho desconhecido.' },
   'dayPlans.received': { one: '{n} plano ainda não foi enviado.', other: '{n} planos ainda não foram enviados.' },
   'dayPlans.receivedAt': 'recebido depois do início: {at}',

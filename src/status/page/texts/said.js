@@ -100,7 +100,10 @@ export const ptSentences = {
   'The answer does not say whether the item was stored': 'A resposta não diz se o item foi gravado',
   'The answer does not say whether the plan was accepted': 'A resposta não diz se o plano foi aceito',
   'The service could not optimise the plan': 'O serviço não conseguiu otimizar o plano',
-  'The service does not have it; the next send follows': 'O serviço não o tem; segue o próximo envio',
+  'The service does not have it; it will be sent again': 'O serviço não o tem; será enviado de novo',
+  'The ERP changed it in an invalid way after it was pushed': 'O ERP o alterou de forma inválida depois do envio',
+  'The ERP changed it in an invalid way after it was pushed: {reasons}':
+    'O ERP o alterou de forma inválida depois do envio: {reasons}',
   'The service does not have it, and the content that the ERP offers now cannot be sent':
     'O serviço não o tem, e o conteúdo que o ERP oferece agora não pode ser enviado',
   'Found at the service with different content': 'Encontrado no serviço com outro conteúdo',

@@ -99,7 +99,7 @@ function Verified({ table: { verified, drift_ratio } }) {
   }
   const { verified_at, compared: n, differing } = verified;
   return html`<${Time} at=${verified_at} />
-    <span class="meaning">${differing === 0 ? t('verified.equal', { n }) : t(drift_ratio > 0 ? 'verified.differ' : 'verified.late', { n, differing })}</span>
+    <span class="meaning">${differing === 0 ? t('verified.equal', { n }) : t(drift_ratio === 0 ? 'verified.late' : 'verified.differ', { n, differing })}</span>
     ${drift_ratio > 0 ? html`<strong class="meaning wrong">${t('verified.drift', { share: finePercent(drift_ratio) })}</strong>` : null}`;
 }
 

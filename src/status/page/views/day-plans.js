@@ -48,13 +48,14 @@ export function PlansInShort({ plans: { data }, isToday }) {
     received = 0,
   } = data.steps;
   const there = (data.steps.in ?? 0) + partial + differs;
-  // A plan that was rejected or has an unknown outcome is named for that.
-  const person = data.rows.filter(({ entry, step }) => entry?.needs_person && !(step in NAMED)).length;
+  const needing = data.rows.filter((/** @type {any} */ { entry }) => entry?.needs_person);
+  // Of any other step the line says something by itself.
+  const person = needing.filter(({ step }) => step === 'in').length;
   const n = total(data.steps) - foreign - cancelled;
   const unread = isToday && overview ? linesOf(overview).find(({ code }) => code === 'push_unreadable') : undefined;
-  if (n + person === 0 && unread === undefined) return null;
+  if (n + needing.length === 0 && unread === undefined) return null;
   const tone =
-    rejected + gone + person > 0 ? 'bad' : unknown + received + partial + differs > 0 || unread ? 'late' : 'ok';
+    rejected + gone + needing.length > 0 ? 'bad' : unknown + received + partial + differs > 0 || unread ? 'late' : 'ok';
   const link = (/** @type {string} */ state, /** @type {string} */ words) =>
     html`${' '}<a href=${href('plans', [], { state, kind: 'route_plans', day: data.day })}>${words}</a>`;
   const named = (/** @type {'rejected' | 'unknown'} */ step, /** @type {number} */ many) =>
@@ -65,7 +66,7 @@ export function PlansInShort({ plans: { data }, isToday }) {
           .map(({ entry }) => html`${' '}<${NAMED[step]} entry=${entry} />`);
   return html`<p class="banner ${tone}">
     ${n === 0 ? null : html`<strong>${t('dayPlans.there', { n, there })}</strong>`}
-    ${named('rejected', rejected)}
+    ${named('rejected', rejected)}${rejected > 0 ? ` ${t('dayPlans.correct', { n: rejected })}` : null}
     ${partial > 0 ? link('partial', `${t('reason.push_accepted_in_part', { n: partial })}.`) : null}
     ${differs > 0 ? link('differs', `${t('reason.push_differs', { n: differs })}.`) : null}
     ${gone > 0 ? link('confirmed,partial,differs', t('dayPlans.gone', { n: gone })) : null}
@@ -89,7 +90,8 @@ const Rejected = ({ entry }) =>
         : html`<${Said}>${entry.message}<//>`,
   });
 
-const Unknown = ({ entry }) => rich('dayPlans.isUnknown', { code: html`<${Code} entry=${entry} />` });
+const Unknown = ({ entry }) =>
+  html`${rich('dayPlans.isUnknown', { code: html`<${Code} entry=${entry} />` })}${' '}<${AttentionPill} entry=${entry} />`;
 
 /** The steps of which a few plans are named. */
 const NAMED = { rejected: Rejected, unknown: Unknown };

@@ -7,7 +7,7 @@ import { usePage } from '../parts/page.js';
 import { BarSpark, LineSpark } from '../parts/sparks.js';
 import { Table } from '../parts/table.js';
 import { Card, Faint, Foreign, Pill, RunError, Said, Time } from '../parts/words.js';
-import { linesOf, overallHealth } from '../reasons.js';
+import { linesOf, shownOverall } from '../reasons.js';
 import { hasWord, meaningOf, rich, t, word } from '../texts.js';
 import { count, runSeconds, shortCount, span, toneOf } from '../words.js';
 
@@ -39,7 +39,7 @@ export function Overview() {
 function Hero({ status, isOutdated }) {
   const lines = linesOf(status);
   return html`<section class="hero ${isOutdated ? 'still' : toneOf(status.health)}" aria-label=${t('overview.health')}>
-    <p class="hero-word" data-health=${status.health}><span class="mark" aria-hidden="true"></span>${word('health', overallHealth(status))}</p>
+    <p class="hero-word" data-health=${status.health}><span class="mark" aria-hidden="true"></span>${word('health', shownOverall(status))}</p>
     ${
       lines.length === 0
         ? html`<p class="hero-sentence">${t('reason.none')}</p>`

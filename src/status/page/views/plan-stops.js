@@ -85,8 +85,8 @@ const fieldColumns = () => [
   { name: t('stops.difference') },
 ];
 
-/** The plan itself, if both sides are known. `differs`: the two are known to differ. */
-export function PlanCompared({ content, remote, differs }) {
+/** The plan itself, if both sides are known. `differs`: the two are known to differ. An invalid change is not kept as content. */
+export function PlanCompared({ content, remote, differs, isInvalid }) {
   if (!content || !remote) return null;
   const fields = planFields(content, remote.plan);
   const isFound = fields.some((field) => field.differs) || pairsOf(content.stops, remote.stops).some(isDifferent);
@@ -101,8 +101,8 @@ export function PlanCompared({ content, remote, differs }) {
     ],
   }));
   return html`<h2>${t('plan.compared')}</h2>
-    ${content.offered_at === null ? null : html`<p class="hint">${t('plan.offered', { at: dayAndTime(content.offered_at) })} <${Foreign}>${originWords(content.origin ?? '')}<//></p>`}
-    ${differs && !isFound ? html`<p class="hint">${t('plan.otherField')}</p>` : null}
+    ${content.offered_at === null || isInvalid ? null : html`<p class="hint">${t('plan.offered', { at: dayAndTime(content.offered_at) })} <${Foreign}>${originWords(content.origin ?? '')}<//></p>`}
+    ${differs && !isFound && !isInvalid ? html`<p class="hint">${t('plan.otherField')}</p>` : null}
     <${Table} caption=${t('plan.compared')} columns=${fieldColumns()} rows=${rows} empty=${t('list.none')} />`;
 }
 

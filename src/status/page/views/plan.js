@@ -17,6 +17,9 @@ export function PlanStory({ kind, code, use }) {
     <${Loaded} of=${entry}>${(data) => html`<${Story} entry=${data} />`}<//>`;
 }
 
+/** The message of an entry to which the ERP made a change that cannot be sent. */
+const CHANGED_INVALIDLY = /^The ERP changed it in an invalid way/;
+
 const Story = ({ entry }) => html`
   ${
     entry.needs_person === null
@@ -31,7 +34,7 @@ const Story = ({ entry }) => html`
   ${['partial', 'differs'].includes(entry.shown_state) ? html`<p class="hint">${word('stateTodo', entry.shown_state)}</p>` : null}
   <p class="buttons"><${EntryActions} entry=${entry} /></p>
   <${Facts} facts=${factsOf(entry)} />
-  <${PlanCompared} content=${entry.content} remote=${entry.remote} differs=${entry.shown_state === 'differs'} />
+  <${PlanCompared} content=${entry.content} remote=${entry.remote} differs=${entry.shown_state === 'differs'} isInvalid=${CHANGED_INVALIDLY.test(entry.message ?? '')} />
   <${StopsCompared} content=${entry.content} remote=${entry.remote} isExpected=${entry.state !== 'rejected'} />
   <h2>${t('plan.history')}</h2>
   ${

@@ -36,7 +36,7 @@ function Board({ query: { page = '0', state = '', kind = '', code = '', day = ''
     ${
       board.last === undefined
         ? null
-        : html`${state === '' ? html`<${Attention} attention=${board.last.attention} rows=${board.data?.rows ?? []} />` : null}<${Unread} unread=${board.last.unread} isWanted=${show === 'unread'} /><${Deadline} deadline=${board.last.deadline} />
+        : html`<${Attention} attention=${board.last.attention} rows=${board.data?.rows ?? []} isFiltered=${state + kind + code + day !== ''} /><${Unread} unread=${board.last.unread} isWanted=${show === 'unread'} /><${Deadline} deadline=${board.last.deadline} />
       <${States} counts=${board.last.counts} current=${state} />`
     }
     ${filters}
@@ -45,26 +45,29 @@ function Board({ query: { page = '0', state = '', kind = '', code = '', day = ''
     <${Pager} of=${board} />`;
 }
 
-/** Entries that need a person are the first rows. Under a state the rows are of one state, and what to do about it is below. */
-function Attention({ attention, rows }) {
-  const entries = attention.reduce((sum, each) => sum + each.entries, 0);
-  if (entries === 0) return null;
+/** How many are named for each reason. */
+const MOST_NAMED = 3;
+
+/** Entries that need a person are the first rows. Under a filter only the reasons of the rows count. */
+function Attention({ attention, rows, isFiltered }) {
+  const own = attention.flatMap(({ reason, entries }) => {
+    const found = rows.filter((/** @type {any} */ { needs_person }) => needs_person === reason);
+    const n = isFiltered ? found.length : entries;
+    return n === 0 ? [] : [{ reason, n, named: found.slice(0, MOST_NAMED) }];
+  });
+  if (own.length === 0) return null;
   return html`<section class="banner bad" aria-label=${t('plans.needsPerson')}>
-    <strong>${t('plans.entriesNeed', { n: entries })}</strong>
-    <ul class="needs">${attention.map(
+    <strong>${t('plans.entriesNeed', { n: own.reduce((sum, { n }) => sum + n, 0) })}</strong>
+    <ul class="needs">${own.map(
       ({
         reason,
-        entries: n,
-      }) => html`<li key=${reason}>${codesOf(rows, reason)}${t('plans.reasonCount', { n, what: word('says', reason) })}${' '}
+        n,
+        named,
+      }) => html`<li key=${reason}>${t('plans.reasonCount', { n, what: word('says', reason) })}${' '}
+        ${named.map((entry) => html`<a href=${entryHref(entry)} dir="auto">${entry.external_code}</a>${' '}`)}${n > named.length && named.length > 0 ? '… ' : ''}
         <span class="hint">${word('todo', reason)}</span></li>`,
     )}</ul></section>`;
 }
-
-const codesOf = (/** @type {any[]} */ rows, /** @type {string} */ reason) =>
-  rows
-    .filter(({ needs_person }) => needs_person === reason)
-    .slice(0, 3)
-    .map((entry) => html`<a href=${entryHref(entry)} dir="auto">${entry.external_code}</a>${' '}`);
 
 function Unread({ unread, isWanted }) {
   const section = useRef(/** @type {HTMLElement | null} */ (null));
