@@ -502,16 +502,18 @@ describe.each(engineCases)('on $name', ({ make }) => {
       'unknown A': ['unknown', { updated_at: minutesAfter(1) }],
       'unknown C': ['unknown', { updated_at: minutesAfter(2) }],
       twice: ['confirmed', { attention: 'found_twice' }],
+      differs: ['confirmed', { content_hash: 'new', sent_hash: 'old', updated_at: AT }],
+      part: ['confirmed', { reasons: '["a stop"]', updated_at: minutesAfter(-1) }],
     });
     const unknown = ['unknown C', 'unknown A', 'unknown B'];
-    const all = ['twice', ...unknown, 'sending', 'rejected', 'ready', 'confirmed'];
+    const all = ['twice', ...unknown, 'sending', 'rejected', 'differs', 'part', 'ready', 'confirmed'];
     expect(await search({})).toEqual(all);
     expect(await search({ limit: 2 })).toEqual(all.slice(0, 2));
     expect(await search({ limit: 2, offset: 2 })).toEqual(all.slice(2, 4));
     expect(await search({ states: ['ready', 'rejected'] })).toEqual(['rejected', 'ready']);
     expect(await search({ kind: 'agents' })).toEqual([]);
     expect(await search({ kind: KIND, code: 'ED' })).toEqual(['rejected', 'confirmed']);
-    expect(await ask(lists.countEntries, {})).toBe(8);
+    expect(await ask(lists.countEntries, {})).toBe(10);
     expect(await ask(lists.countEntries, { states: ['unknown'], kind: KIND, code: ' a' })).toBe(1);
     expect(await ask(lists.countEntries, { kind: 'agents' })).toBe(0);
   });

@@ -145,7 +145,12 @@ describe('push-agents', () => {
       // Named by the tax number itself.
       { name: 'No code', cpf: CPFS[1] },
     ]);
-    expect(await place.run(JOB)).toMatchObject({ status: 'ok', sent: 2, confirmed: 3 });
+    expect(await place.run(JOB)).toMatchObject({
+      status: 'partial',
+      sent: 2,
+      confirmed: 3,
+      error: { code: 'differs' },
+    });
     expect(place.sandbox.ledger().agents).toEqual({ [CPFS[0]]: 1, [CPFS[1]]: 1 });
     const rows = await place.outbox();
     expect(rows.find(({ external_code }) => external_code === 'THERE')?.remote_id).toBe(existing.id);

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { Policy } from '../../src/core/privacy-policy.ts';
 import { plansByDeadline } from '../../src/sync/push/deadline.ts';
 import { pushIssues } from '../../src/sync/push/push-issues.ts';
+import { ITEM_CODES } from '../../src/warehouse/control/runs.ts';
 import { isChangedAfterPush, shownState } from '../../src/warehouse/outbox/entry.ts';
 import { createPrivacy } from '../../src/warehouse/privacy/privacy.ts';
 import { enforcePrivacy } from '../../src/warehouse/privacy/rewrite.ts';
@@ -378,7 +379,13 @@ describe('push-route-plans', () => {
     place.drop('route_plans', 'a.json', plan('P1'));
     await place.run(JOB);
     place.drop('route_plans', 'b.json', plan('P1', LONGER));
-    expect(await place.run(JOB)).toMatchObject({ sent: 0 });
+    expect(await place.run(JOB)).toMatchObject({
+      ...{ status: 'partial', sent: 0 },
+      error: { code: 'differs', message: '1 plan at the service not as the ERP offers: P1' },
+    });
+    // The run did its work: the job is not late.
+    expect(ITEM_CODES).toContain('differs');
+    expect(await place.run(JOB)).toMatchObject({ status: 'ok', error: null });
     expect(isChangedAfterPush(await entry())).toBe(true);
     expect(JSON.stringify(resultOf(place, 'done', 'b.json'))).toContain('changed it after it was pushed');
     const issues = () => pushIssues(place.engine, place.clock.now());
@@ -435,6 +442,34 @@ describe('push-route-plans', () => {
       reasons: expect.stringContaining('P1-9'),
     });
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
+  });
+
+  it('confirms a plan that the service already had although its stops cannot be read, and never sends it', async () => {
+    const place = await makePushPlace();
+    place.drop('route_plans', 'a.json', plan('P1'));
+    await place.run(JOB);
+    await place.engine.write(({ sql }) => sql('push_outbox').delete());
+    place.sandbox.addFault({ call: 'route-plan', fault: '500' });
+    place.drop('route_plans', 'b.json', plan('P1'));
+    expect(await place.run(JOB)).toMatchObject({ sent: 0, confirmed: 1, error: { code: 'service_failed' } });
+    expect(await place.entry('P1')).toMatchObject({ state: 'confirmed', reasons: null });
+    place.drop('route_plans', 'c.json', plan('P1', LONGER));
+    await place.run(JOB);
+    expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
+  });
+
+  it('reads the stops of a hundred plans that the service already had, and confirms all of them', async () => {
+    const place = await makePushPlace();
+    const many = Array.from({ length: 120 }, (_, n) => plan(`P${n}`));
+    place.drop('route_plans', 'a.json', many);
+    await place.run(JOB);
+    await place.engine.write(({ sql }) => sql('push_outbox').delete());
+    const { requests: before } = place.sandbox.ledger();
+    place.drop('route_plans', 'b.json', many);
+    expect(await place.run(JOB)).toMatchObject({ sent: 0, confirmed: 120, error: null });
+    const { plans, requests } = place.sandbox.ledger();
+    expect((requests['route-plan'] ?? 0) - (before['route-plan'] ?? 0)).toBe(100);
+    expect(new Set(Object.values(plans))).toEqual(new Set([1]));
   });
 
   it('does not send plans that the service already has, as after a lost outbox', async () => {

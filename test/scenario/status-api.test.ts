@@ -346,6 +346,26 @@ describe('the outbox', () => {
     expect(steps).toEqual({ differs: 1 });
   });
 
+  it('says in Portuguese why a change of a confirmed plan is invalid', async () => {
+    const { engine, clock } = place.rig;
+    const entry = {
+      ...{ external_code: 'ODD', remote_key: 'ODD', content_hash: 'new', sent_hash: 'old' },
+      message:
+        'The ERP changed it in an invalid way after it was pushed; the first of its errors: route_points[2].address: give an address or coordinates',
+      updated_at: new Date(clock.now()).toISOString(),
+    };
+    await engine.write((tx) => storeEntries(tx, [entryIn('confirmed', entry)]));
+    onTestFinished(() => engine.write(({ sql }) => sql('push_outbox').where({ external_code: 'ODD' }).delete()));
+    const said = async (language: string) =>
+      (await place.ask('GET', '/api/outbox?code=ODD', { headers: { 'accept-language': language } })).json.rows[0]
+        .message;
+    expect(await said('en')).toBe(entry.message);
+    // The sentence itself is translated by the page.
+    expect(await said('pt-BR')).toBe(
+      'The ERP changed it in an invalid way after it was pushed; the first of its errors: route_points[2].address: informe um endereço ou as coordenadas',
+    );
+  });
+
   it('previews an action on many entries one by one, changes nothing, then does what it said', async () => {
     const at = new Date(place.rig.clock.now()).toISOString();
     const states = ['rejected', 'confirmed', 'unknown'] as const;

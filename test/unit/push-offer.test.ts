@@ -159,6 +159,11 @@ describe('an offer', () => {
     });
   });
 
+  it('that is invalid in several ways names the first for a confirmed entry', () => {
+    const { message } = take([entryIn('confirmed')], { ...INVALID, reasons: ['a', 'b', 'c'] }) ?? {};
+    expect(message).toBe('The ERP changed it in an invalid way after it was pushed; the first of its errors: a');
+  });
+
   it('that is invalid changes nothing of a confirmed entry whose changes are ignored', () => {
     expect(take([entryIn('confirmed')], INVALID, { flagsChanges: false })).toBeUndefined();
   });

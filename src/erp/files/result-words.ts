@@ -219,6 +219,18 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
     /^Cancelled by a person; it may still be at the service as id (\d+)$/,
     'Cancelado por uma pessoa; ainda pode estar no serviço com o id $1',
   ],
+  [
+    /^The ERP changed it in an invalid way after it was pushed(?=: )/,
+    'O ERP o alterou de forma inválida depois do envio',
+  ],
+  [
+    /^The ERP changed it in an invalid way after it was pushed; the first of its errors(?=: )/,
+    'O ERP o alterou de forma inválida depois do envio; o primeiro dos erros',
+  ],
+  [
+    /^The ERP changed it after it was pushed; the service cannot change it$/,
+    'O ERP o alterou depois do envio; o serviço não permite alterá-lo',
+  ],
   [/^Cancelled by a person$/, 'Cancelado por uma pessoa'],
 ];
 

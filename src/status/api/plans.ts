@@ -158,6 +158,12 @@ const withPlate = (reason: string, vehicle: string | null, { message }: Pick<Out
     ? `${reason} (${vehicle})`
     : reason;
 
+/** The page translates the sentence of an entry, but not the reason at its end. */
+const messageIn = (language: Language, { message }: Pick<OutboxEntry, 'message'>): string | null =>
+  message?.replace(INVALID_CHANGE, (_, sentence, reason) => `${sentence}${reasonIn(language, reason)}`) ?? null;
+
+const INVALID_CHANGE = /^(The ERP changed it in an invalid way [^:]*: )(.*)$/s;
+
 export type EntryFacts = ReturnType<Awaited<ReturnType<typeof entryFacts>>>;
 
 /** What a person has to know of an entry. `needs_person`: why it needs one, or null. */
@@ -167,6 +173,7 @@ export async function entryFacts(dependencies: StatusServerDependencies, languag
     const vehicle = vehicleOf(entry, dependencies) ?? entry.plates ?? null;
     return {
       vehicle,
+      message: messageIn(language, entry),
       reasons: reasonsOf(entry).map((reason) => reasonIn(language, withPlate(reason, vehicle, entry))),
       needs_person: attentionReason(entry, dependencies.clock.now(), waiting),
     };

@@ -10,7 +10,7 @@ import { isUsualYear, localDay } from '../../erp/items/moments.ts';
 import { validateItem } from '../../erp/items/schemas.ts';
 import { type ErpBatch, type ErpItem, type ReadError, validItems } from '../../erp/source.ts';
 import { type OfferedContent, storeContents } from '../../warehouse/outbox/content.ts';
-import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
+import { isChangedAfterPush, nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { entriesByCode, type Period } from '../../warehouse/outbox/queries.ts';
 import { storeEntries } from '../../warehouse/outbox/transitions.ts';
 import { hasOtherPolicies } from '../../warehouse/privacy/rewrite.ts';
@@ -101,6 +101,7 @@ async function takeBatch(push: PushRun, { batch, offers, uncoded }: OfferedBatch
     const changed = new Map<string, OutboxEntry>();
     const contents = new Map<string, OfferedContent>();
     const again: RepeatedNotification[] = [];
+    const differing: string[] = [];
     for (const offer of offers) {
       const uses = known.get(offer.external_code) ?? [];
       const then = takeOffer(uses, offer, rules);
@@ -111,6 +112,8 @@ async function takeBatch(push: PushRun, { batch, offers, uncoded }: OfferedBatch
         if (still !== undefined) again.push(repeatedNotification(still));
         continue;
       }
+      const isNew = uses[place]?.content_hash !== then.content_hash;
+      if (isNew && isChangedAfterPush(then) && then.attention === null) differing.push(then.external_code);
       // One code in two spellings changes the same entry twice. Store it once, over the revision that was read.
       const revision = changed.get(nameOf(then))?.revision ?? then.revision;
       changed.set(nameOf(then), { ...then, revision });
@@ -125,9 +128,10 @@ async function takeBatch(push: PushRun, { batch, offers, uncoded }: OfferedBatch
       await storeContents(tx, [...contents.values()], asStored, push.now());
     if (batch.last) await noteUnread(tx, push, batch, unread && redact(unread));
     if (batch.file !== undefined) await markTaken(tx, push, { name: batch.name, ...batch.file, readAt: push.now() });
-    return { counts, again };
+    return { counts, again, differing };
   });
   addCounts(push.context.counts, taken.counts);
+  for (const code of taken.differing) push.differing.add(code);
   push.again.push(...taken.again);
   push.unread.push(...uncoded.map(() => batch.name));
 }

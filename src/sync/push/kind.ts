@@ -108,6 +108,8 @@ export async function openPush(kind: PushKind, context: RunContext) {
   const failures: RoadbookError[] = [];
   /** Codes of the items that the service took in part during the run. */
   const partial: string[] = [];
+  /** Codes of the items that the run found to differ from what the service has, which no call can change. */
+  const differing = new Set<string>();
   /** The file or feed of each part that could not be read and has no code. The run counts such a part as rejected. */
   const unread: string[] = [];
   /** The ERP has been notified of them, and still offers them. After a crash the next run finds them again. */
@@ -119,7 +121,8 @@ export async function openPush(kind: PushKind, context: RunContext) {
   };
   const digest = await personalDigest(engine, now());
   const settings = options as unknown as PushSettings;
-  return { kind, feed, settings, context, engine, call, digest, failures, partial, unread, again, report, now, ago };
+  const found = { failures, partial, differing, unread, again };
+  return { kind, feed, settings, context, engine, call, digest, ...found, report, now, ago };
 }
 
 /** For a preview: the run is not recorded. */

@@ -42,7 +42,6 @@ export interface OfferRules {
 const INVALID = 'It is invalid and was not sent';
 const UNREADABLE = 'It could not be read and was not sent';
 const INVALID_CHANGE = 'The service may have an earlier content; the content that the ERP offers now cannot be sent';
-const CHANGED_INVALIDLY = 'The ERP changed it in an invalid way after it was pushed';
 const REOPENED = 'An earlier send may have arrived: it is read back before the changed content is sent';
 const UNNAMED = 'The service has it, but must show its identifier before it can be changed';
 const REUSED = 'The ERP reused the code for another day; it was not sent';
@@ -219,11 +218,16 @@ function flagged(known: OutboxEntry, offer: Offer, { at, flagsChanges }: OfferRu
     content_hash,
     erp_code,
     attention: attentionAfterContent(known),
-    message: reasons.length === 0 ? CHANGED_AFTER_PUSH : `${CHANGED_INVALIDLY}: ${reasons.join('; ')}`,
+    message: reasons.length === 0 ? CHANGED_AFTER_PUSH : invalidChange(reasons),
     reasons: reasonsAfterContent(known),
     told_at: null,
   });
 }
+
+const invalidChange = ([reason, ...others]: readonly string[]): string =>
+  others.length === 0
+    ? `The ERP changed it in an invalid way after it was pushed: ${reason}`
+    : `The ERP changed it in an invalid way after it was pushed; the first of its errors: ${reason}`;
 
 /** The content has changed and must not be sent, or the item could not be read. */
 function invalid(known: OutboxEntry, offer: Offer, rejection: Rejection, rules: OfferRules): OutboxEntry | undefined {

@@ -8,6 +8,7 @@ import { type Attempt, type AttemptOutcome, type Step, storeSteps } from '../../
 import {
   type Attention,
   hasUnusableContent,
+  isChangedAfterPush,
   isPartial,
   type OutboxEntry,
   type Place,
@@ -51,12 +52,13 @@ export async function storeOutcomes<T extends Outcome>(
   return stored;
 }
 
-export function countOutcomes({ context, partial }: PushRun, stored: readonly Outcome[]): void {
+export function countOutcomes({ context, partial, differing }: PushRun, stored: readonly Outcome[]): void {
   const { counts } = context;
   for (const { before, entry } of stored) {
     if (before.state === entry.state) continue;
     if (entry.state === 'confirmed') counts.confirmed++;
     if (isPartial(entry)) partial.push(entry.external_code);
+    if (isChangedAfterPush(entry)) differing.add(entry.external_code);
     if (entry.state === 'rejected') counts.rejected++;
   }
 }

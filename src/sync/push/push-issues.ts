@@ -111,8 +111,8 @@ export async function noteUnread(
 export const forgetOldUnread = ({ sql }: Transaction, push: PushRun): Promise<void> =>
   dropOldUnread(sql, push.kind.feed, push.ago(DAY_MS));
 
-/** Reports what this run rejected or could not read, and what was taken in part. */
-export function reportPushIssues({ kind, feed, context, partial, unread, report }: PushRun): void {
+/** Reports what this run rejected or could not read, what was taken in part, and what differs. */
+export function reportPushIssues({ kind, feed, context, partial, differing, unread, report }: PushRun): void {
   const some = (n: number, noun = kind.noun): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
   const rejected = context.counts.rejected - unread.length;
   const sources = new Set(unread).size;
@@ -134,5 +134,10 @@ export function reportPushIssues({ kind, feed, context, partial, unread, report 
     const { hint } = WORDS.accepted_in_part;
     const message = `${some(partial.length)} taken without some parts: ${partial.slice(0, 5).join(', ')}`;
     report(new Skippable(message, { code: 'accepted_in_part', hint }), 'items were taken in part');
+  }
+  if (differing.size > 0) {
+    const { hint } = WORDS.differs;
+    const message = `${some(differing.size)} at the service not as the ERP offers: ${firstNames([...differing], MOST_NAMED)}`;
+    report(new Skippable(message, { code: 'differs', hint }), 'items differ from the ERP');
   }
 }

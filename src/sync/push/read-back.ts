@@ -2,7 +2,7 @@
 // entries that this run may send. One listing serves all entries of its period; a failed listing holds up only those.
 import PQueue from 'p-queue';
 import { chunks } from '../../core/chunks.ts';
-import { asRoadbookError, Fatal, type RoadbookError, Skippable } from '../../core/errors.ts';
+import { asRoadbookError, Fatal, isPassing, type RoadbookError, Skippable } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/glossary.ts';
 import { localDay } from '../../erp/items/moments.ts';
 import { recordAttempts } from '../../warehouse/outbox/attempts.ts';
@@ -33,7 +33,7 @@ export async function readBack(push: PushRun, scope: ReadBackScope): Promise<Cle
   const searched = due.filter((entry) => !isUpdate(entry));
   const windows = windowsOf(searched, kind.periodOf !== undefined);
   if (kind.periodOf !== undefined) reportUndated(push, searched);
-  const narrow = narrowListings(push);
+  const extra = { narrow: narrowListings(push), missingOf: missingParts(push) };
   const queue = new PQueue({ concurrency: context.dependencies.concurrency });
   /** No further listing can succeed in this run. */
   let canListNothing = false;
@@ -41,7 +41,7 @@ export async function readBack(push: PushRun, scope: ReadBackScope): Promise<Cle
     windows.map((window) => async () => {
       if (canListNothing || context.signal.aborted) return;
       try {
-        cleared.push(...(await readWindow(push, scope, window, narrow)));
+        cleared.push(...(await readWindow(push, scope, window, extra)));
       } catch (thrown) {
         if (context.signal.aborted) return;
         const failure = asRoadbookError(thrown);
@@ -106,7 +106,7 @@ async function readWindow(
   push: PushRun,
   scope: ReadBackScope,
   window: Window<EntrySummary>,
-  narrow: Narrow,
+  extra: ExtraCalls,
 ): Promise<Cleared[]> {
   const shown = await listed(push, window.search, window.entries.some(needsProof));
   // Most entries are new, and the listing shows no record with their key.
@@ -118,7 +118,7 @@ async function readWindow(
     .filter((entry) => !isNew(entry))
     .toSorted((a, b) => Number(a.state === 'ready') - Number(b.state === 'ready'));
   for (const page of chunks(others, PAGE))
-    if (!push.context.signal.aborted) cleared.push(...(await judge(push, scope, page, shown, narrow)));
+    if (!push.context.signal.aborted) cleared.push(...(await judge(push, scope, page, shown, extra)));
   return cleared;
 }
 
@@ -158,24 +158,35 @@ async function showsRecordsElsewhere(push: PushRun, empty: Period): Promise<bool
   return records !== undefined && records.length > 0;
 }
 
-/** Undefined if the call fails: an extra call for some entries must not hold up the others. */
-async function answered<T>({ context, failures, report }: PushRun, ask: () => Promise<T>): Promise<T | undefined> {
+/**
+ * Undefined if the call fails, or `lasting` if it would fail again: an extra call for some entries must not hold up the
+ * others.
+ */
+async function answered<T>(
+  { context, failures, report }: PushRun,
+  ask: () => Promise<T>,
+  lasting?: T,
+): Promise<T | undefined> {
   try {
     return await ask();
   } catch (thrown) {
     const failure = asRoadbookError(thrown);
     if (context.signal.aborted || (failure instanceof Fatal && failure.code !== 'forbidden')) throw thrown;
     if (!failures.includes(failure)) report(failure, 'read-back of some entries failed');
-    return undefined;
+    return isPassing(failure) ? undefined : lasting;
   }
 }
 
-/** Most narrow listings of one read-back. */
-const MOST_NARROW = 100;
+/** The calls of a read-back beside its listings. */
+interface ExtraCalls {
+  narrow: ReturnType<typeof narrowListings>;
+  missingOf: ReturnType<typeof missingParts>;
+}
+
+/** Most narrow listings of one read-back, and most comparisons of items that were never sent. */
+const MOST_EXTRA = 100;
 /** Some services omit records on the edge of the period. */
 const EDGE_MS = 60_000;
-
-type Narrow = ReturnType<typeof narrowListings>;
 
 /** Lists the entry's own period, if the shared listing proves nothing; undefined if that is not possible either. */
 function narrowListings(push: PushRun) {
@@ -185,7 +196,7 @@ function narrowListings(push: PushRun) {
     if (start === null || end === null) return undefined;
     const mustProve = needsProof(entry);
     const name = `${start} ${end} ${mustProve}`;
-    if (!known.has(name) && known.size < MOST_NARROW) {
+    if (!known.has(name) && known.size < MOST_EXTRA) {
       const own = padded({ start, end }, EDGE_MS);
       known.set(
         name,
@@ -201,7 +212,7 @@ async function judge(
   scope: ReadBackScope,
   due: readonly EntrySummary[],
   shown: Shown,
-  narrow: Narrow,
+  { narrow, missingOf }: ExtraCalls,
 ): Promise<Cleared[]> {
   const { engine, kind } = push;
   const entries = await engine.read((sql) => queries.entriesByKey(sql, kind.feed, due));
@@ -217,7 +228,7 @@ async function judge(
     // A record may belong to an unknown entry with the same key, and unknown entries are read back later in the run.
     if (scope === 'ready') continue;
     if (decision.is === 'found') owners.set(decision.record.id, entry);
-    const compared = await withMissing(push, entry, payload?.data, decision);
+    const compared = await missingOf(entry, payload?.data, decision);
     const outcome = afterReadBack(entry, compared, facts, payload && nextPlace(entry, payload));
     if (outcome !== undefined) outcomes.push(outcome);
   }
@@ -230,23 +241,27 @@ async function judge(
 /**
  * A send without a clear answer may have been taken in part, an item that was there before may have other parts, and the
  * listing does not show them. Parts that are missing soon after the send may still be on their way: the entry stays unknown
- * until a later run.
+ * until a later run. An item that Roadbook never sent is compared if that takes few calls: it is at the service in any case.
  */
-async function withMissing(
-  push: PushRun,
-  { state, sent_at, sent_hash, content_hash }: OutboxEntry,
-  data: JsonObject | undefined,
-  decision: Decision,
-): Promise<Decision> {
-  const { missing: missingIn } = push.kind;
-  const isUnclear = state !== 'confirmed' && (sent_hash === null || sent_hash === content_hash);
-  if (decision.is !== 'found' || !isUnclear || data === undefined || missingIn === undefined) return decision;
-  const missing = (await answered(push, () => missingIn(push.call, decision.record.id, data))) ?? [NOT_COMPARED];
-  const mayArrive = state === 'unknown' && !isApart(sent_at, push.now(), push.settings.settle);
-  return missing.length > 0 && mayArrive ? { is: 'nothing' } : { ...decision, missing };
+function missingParts(push: PushRun) {
+  const { kind, call, settings, now } = push;
+  const { missing: missingIn } = kind;
+  let compared = 0;
+  return async (entry: OutboxEntry, data: JsonObject | undefined, decision: Decision): Promise<Decision> => {
+    const { state, sent_at, sent_hash, content_hash } = entry;
+    const isUnclear = state !== 'confirmed' && (sent_hash === null || sent_hash === content_hash);
+    if (decision.is !== 'found' || !isUnclear || data === undefined || missingIn === undefined) return decision;
+    const isForeign = sent_hash === null;
+    if (isForeign && (!decision.isSame || ++compared > MOST_EXTRA)) return decision;
+    const ask = async () => (await missingIn(call, decision.record.id, data)) ?? NOT_COMPARED;
+    const missing = await answered(push, ask, NOT_COMPARED);
+    if (missing === undefined && isForeign) return decision;
+    const mayArrive = state === 'unknown' && !isApart(sent_at, now(), settings.settle);
+    return missing?.length !== 0 && mayArrive ? { is: 'nothing' } : { ...decision, missing: missing ?? NOT_COMPARED };
+  };
 }
 
-const NOT_COMPARED = 'The service does not show its points; compare them there';
+const NOT_COMPARED = ['The service does not show its points; compare them there'];
 
 /** The entry is absent, or is to be changed. If its key changed, or its period exceeds the listing, read it back again. */
 function isCleared({ before, entry }: Outcome, { search }: Shown): boolean {
@@ -263,7 +278,7 @@ async function decisionFor(
   data: JsonObject | undefined,
   shown: Shown,
   owners: ReadonlyMap<number, EntryKey>,
-  narrow: Narrow,
+  narrow: ExtraCalls['narrow'],
 ): Promise<Decision> {
   const { kind, settings, now } = push;
   // A record belongs to one entry, unless the codes of a kind may share it.

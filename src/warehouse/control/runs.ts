@@ -232,7 +232,15 @@ export const INTERRUPTED_CODES: readonly (string | null)[] = ['stopped', 'lease_
 /** Error codes of push runs that did all their work and found items that a person must see to. */
 export const ITEM_CODES: readonly (string | null)[] = [
   ...ATTENTION,
-  ...['unknown', 'not_acknowledged', 'items_rejected', 'accepted_in_part', 'deadline_missed', 'stops_without_code'],
+  ...[
+    'unknown',
+    'not_acknowledged',
+    'items_rejected',
+    'accepted_in_part',
+    'differs',
+    'deadline_missed',
+    'stops_without_code',
+  ],
 ];
 
 /**

@@ -47,7 +47,8 @@ export const searchEntries = (sql: Knex, search: EntrySearch): Promise<OutboxEnt
   matching(sql, search)
     .orderByRaw(
       `case when attention is not null then 0 when state = 'unknown' then 1 when state = 'sending' then 2
-       when told_at is null and state <> 'ready' then 3 when state = 'rejected' then 4 else 5 end`,
+       when told_at is null and state <> 'ready' then 3
+       when state = 'rejected' or ${SHOWN_STATE} in ('partial', 'differs') then 4 else 5 end`,
     )
     .orderBy('updated_at', 'desc')
     .orderBy(['external_code', 'code_use'])

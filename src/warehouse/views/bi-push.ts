@@ -1,5 +1,5 @@
 // One row for each item that the ERP wants pushed: its state and duration, without the content.
-import { pushOutbox } from '../outbox/entry.ts';
+import { pushOutbox, SHOWN_STATE } from '../outbox/entry.ts';
 import { boolean, integer, text, view } from '../schema/view.ts';
 import { atAndLocal } from './shared/local-columns.ts';
 
@@ -15,8 +15,7 @@ export const biPush = view({
     is_confirmed: boolean('True once the service has confirmed the item.', `(entry.state = 'confirmed')`),
     needs_attention: boolean(
       'True if the item was rejected or taken in part, its outcome is unknown, the ERP changed it after it was confirmed, or it needs a person.',
-      `(entry.state in ('unknown', 'rejected') or entry.attention is not null
-      or (entry.state = 'confirmed' and (entry.content_hash is distinct from entry.sent_hash or entry.reasons is not null)))`,
+      `(entry.state in ('unknown', 'rejected') or entry.attention is not null or ${SHOWN_STATE} in ('partial', 'differs'))`,
     ),
     message: text('The state in plain words.', 'entry.message'),
     remote_id: integer('Identifier at the service, such as bi_route_plan.plan_id.', 'entry.remote_id'),

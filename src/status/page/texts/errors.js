@@ -31,6 +31,10 @@ export const ptErrors = {
   conflict: ['O serviço recusou a solicitação por conflito.', FIELDS],
   connection_lost: ['A conexão com o serviço caiu.', DOWN],
   deadline_missed: ['Há planos não confirmados até a hora-limite da véspera.', 'A lista de planos mostra por quê.'],
+  differs: [
+    'O serviço tem itens diferentes do que o ERP oferece, e nenhuma chamada pode mudá-los.',
+    'Mude cada um no serviço, ou faça o ERP oferecer de novo o que foi enviado.',
+  ],
   entry_changed: ['Uma pessoa mudou um item enquanto o ERP o oferecia.', PASSING],
   erp_address_unreadable: [
     'O endereço do banco de dados do ERP não pode ser lido.',

@@ -104,6 +104,8 @@ export const ptSentences = {
   'The ERP changed it in an invalid way after it was pushed': 'O ERP o alterou de forma inválida depois do envio',
   'The ERP changed it in an invalid way after it was pushed: {reasons}':
     'O ERP o alterou de forma inválida depois do envio: {reasons}',
+  'The ERP changed it in an invalid way after it was pushed; the first of its errors: {reasons}':
+    'O ERP o alterou de forma inválida depois do envio; o primeiro dos erros: {reasons}',
   'The service does not have it, and the content that the ERP offers now cannot be sent':
     'O serviço não o tem, e o conteúdo que o ERP oferece agora não pode ser enviado',
   'Found at the service with different content': 'Encontrado no serviço com outro conteúdo',
