@@ -183,7 +183,8 @@ async function addTrouble({ rig }: StatusPlace): Promise<void> {
         external_code: 'R-2026-03-10-9',
         state: 'unknown',
         attention: 'retries_exhausted',
-        message: 'Sent 5 times without a clear answer, and not shown: it is not sent again by itself',
+        message:
+          'Sent 5 times without a clear answer, and not shown; check the service; if it is not there: npx roadbook outbox retry CODE --not-there',
         attempts: 5,
         unclear_sends: 5,
         period_start: '2026-03-10T11:00:00.000Z',

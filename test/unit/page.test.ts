@@ -187,7 +187,7 @@ it('says of a day whether it may be published, and from when: its last table dec
     'Mon 16 Nov, is not final yet: do not publish it before Fri 20 Nov, 00:00',
   );
   expect(said(...later, table('provisional'))).toContain('a plan of it is still open');
-  expect(said(...later, table('hole'))).toContain('not all of it was read');
+  expect(said(...later, { ...table('hole'), table_name: 'checklist' })).toContain('checklist was not read completely');
 });
 
 it('is green over yesterday only if it is final and no table has records in quarantine or drift', async () => {
@@ -257,7 +257,8 @@ describe('the stops of ERP and service', async () => {
 
   it('that look equal although the plans differ: a field that is not compared or a hidden value differs', () => {
     const shown = (name: string): string => {
-      const content = { stops: [own('***', 1)], plates: null, starts_at: null, ends_at: null, offered_at: null };
+      const plan = { plates: null, starts_at: null, ends_at: null, offered_at: '2026-03-10T08:00:00.000Z' };
+      const content = { ...plan, stops: [own('***', 1)], origin: 'a.csv row 2' };
       return JSON.stringify(PlanCompared({ content, remote: { plan: {}, stops: [there(name, 1)] }, differs: true }));
     };
     expect(shown('***')).toMatch(/field that is not compared.*value that the privacy policy hides/);

@@ -57,9 +57,9 @@ async function answered(path, { signal, ...options }, late = 'timed_out') {
     isLate = true;
     gone.abort();
   }, WAIT_MS);
-  signal?.addEventListener('abort', () => gone.abort());
+  const either = signal ? AbortSignal.any([signal, gone.signal]) : gone.signal;
   try {
-    return await (await opened(path, { ...options, signal: gone.signal })).json();
+    return await (await opened(path, { ...options, signal: either })).json();
   } catch (error) {
     // Also if the connection broke in the middle of the answer.
     throw !isLate && error instanceof ServerError ? error : new ServerError(0, { code: isLate ? late : 'no_answer' });

@@ -450,7 +450,7 @@ export const pt = {
   'plan.needs': 'Este item precisa de uma pessoa:',
   'plan.beingSent': 'Este item está sendo enviado agora; não há ações até o fim do envio.',
   'plan.history': 'Histórico',
-  'plan.noHistory': 'Este item nunca foi enviado nem consultado.',
+  'plan.noHistory': 'Nenhum passo deste item está registrado.',
   'plan.times': { one: '{n} vez', other: '{n} vezes' },
   'plan.use': 'Uso do código',
   'plan.remoteId': 'Identificador no serviço',
@@ -646,7 +646,8 @@ export const pt = {
   'days.flawed': 'Além disso, podem faltar registros nos números, ou eles podem diferir do serviço:',
   'days.publishFrom': 'Ontem, {day}, ainda não está fechado: não publique antes de {at}.',
   'days.waits': 'Ontem, {day}, não está fechado: um plano dele ainda está aberto, então os números podem mudar.',
-  'days.hole': 'Ontem, {day}, não está fechado: nem tudo foi lido, então os números podem estar incompletos.',
+  'days.hole':
+    'Ontem, {day}, não está fechado: {tables} não foi lido por completo, então os números podem estar incompletos.',
   'days.latestFinal': 'Último dia fechado em todas as tabelas: {day}',
   'days.noneFinalInAll': 'Nenhum dos últimos 30 dias está fechado em todas as tabelas.',
   'days.title': 'Os últimos 30 dias',

@@ -34,9 +34,10 @@ export function lateOfErp(/** @type {any} */ { steps, rows, cut }) {
 }
 
 /** The day's plans in one line: how many of the ERP's are at the service, and what is wrong with the others. */
-export function PlansInShort({ plans: { data }, isToday }) {
+export function PlansInShort({ plans: { data, error }, isToday }) {
   const { overview } = usePage();
-  if (data === undefined) return null;
+  // The table below says of when its figures are.
+  if (data === undefined || error !== undefined) return null;
   const {
     foreign = 0,
     cancelled = 0,

@@ -3,6 +3,7 @@
 // provisional or hole.
 import { href } from '../address.js';
 import { html } from '../html.js';
+import { usePage } from '../parts/page.js';
 import { Strip } from '../parts/sparks.js';
 import { Empty, Time } from '../parts/words.js';
 import { hasWord, rich, t, word } from '../texts.js';
@@ -29,13 +30,14 @@ const Flawed = ({ of: { name, in_quarantine: n, drift_ratio } }) => html`<li><co
 
 /**
  * Whether the day may be published. `flawed`: the tables with records in quarantine, or with drift.
- * @param {{day: string, tables: {status: string, expected_final_at: string | null}[]}} of
+ * @param {{day: string, tables: {table_name?: string, status: string, expected_final_at: string | null}[]}} of
  * @param {unknown[]} [flawed]
  */
 export function conclusion({ day, tables }, flawed = []) {
   const open = tables.filter(({ status }) => status !== 'final');
   if (open.length === 0) return t(flawed.length === 0 ? 'days.final' : 'days.finalFlawed', { day: weekday(day) });
-  if (open.some(({ status }) => status === 'hole')) return t('days.hole', { day: weekday(day) });
+  const holes = open.filter(({ status }) => status === 'hole').map(({ table_name }) => table_name);
+  if (holes.length > 0) return t('days.hole', { day: weekday(day), tables: holes.join(', ') });
   if (open.some(({ expected_final_at }) => expected_final_at === null)) return t('days.waits', { day: weekday(day) });
   const last = Math.max(...open.map(({ expected_final_at }) => Date.parse(expected_final_at ?? '')));
   return t('days.publishFrom', { day: weekday(day), at: weekdayAndTime(last) });
@@ -46,12 +48,17 @@ function latestFinal(days) {
   return last === undefined ? t('days.noneFinalInAll') : t('days.latestFinal', { day: weekday(last.day) });
 }
 
+/** Of a job that reads nothing until a person changes that. */
+const STOPPED = ['disabled', 'paused'];
+
 function OpenTable({ of: status, day, tables }) {
   const { table_name: name, last_read_at } = status;
+  const { overview } = usePage();
   const job = tables.find((table) => table.name === name)?.job;
+  const { health } = overview?.jobs.find((each) => each.name === job) ?? {};
   return html`<li><code>${name}</code>${hasWord('dayParts', name) ? ` (${word('dayParts', name)})` : null}: ${statusWords(status, day)}
     ${last_read_at === null ? null : html` · ${rich('days.lastRead', { when: html`<${Time} at=${last_read_at} />` })}`}
-    ${job === undefined ? null : html` · <a href=${href('jobs', [job])}>${job}</a>`}</li>`;
+    ${job === undefined ? null : html` · <a href=${href('jobs', [job])}>${job}</a>${STOPPED.includes(health) ? ` (${word('health', health)})` : null}`}</li>`;
 }
 
 /** The last day up to which a fact table is final; undefined if none of the days is. */

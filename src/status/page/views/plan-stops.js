@@ -63,14 +63,21 @@ const facts = (/** @type {number | null} */ order, /** @type {string | null} */ 
   [order, at && dayAndTime(at)].filter((value) => value !== null && value !== '').join(' · ') || '–';
 
 /** Vehicle and times of the plan on both sides; a value that the ERP leaves to the service is no difference. */
-export const planFields = (content, plan) =>
-  [
-    { name: t('dayPlans.vehicle'), own: content.plates, there: plan.vehicle_plate },
-    ...[
-      { name: t('column.starts'), own: content.starts_at, there: plan.date_time_start },
-      { name: t('plan.ends'), own: content.ends_at, there: plan.date_time_end },
-    ].map(({ name, ...sides }) => ({ name, own: shownTime(sides.own), there: shownTime(sides.there) })),
-  ].map((field) => ({ ...field, differs: field.own !== null && field.own !== field.there }));
+export function planFields(content, plan) {
+  const { plates } = content;
+  const times = [
+    { name: t('column.starts'), own: content.starts_at, there: plan.date_time_start },
+    { name: t('plan.ends'), own: content.ends_at, there: plan.date_time_end },
+  ].map(({ name, ...sides }) => ({ name, own: shownTime(sides.own), there: shownTime(sides.there) }));
+  return [
+    {
+      ...{ name: t('dayPlans.vehicle'), own: plates, there: plan.vehicle_plate },
+      // The service chooses one of several plates.
+      differs: plates !== null && !plates.split(', ').includes(plan.vehicle_plate),
+    },
+    ...times.map((field) => ({ ...field, differs: field.own !== null && field.own !== field.there })),
+  ];
+}
 
 const shownTime = (/** @type {string | null} */ at) => at && fullTime(at);
 
@@ -102,7 +109,7 @@ export function PlanCompared({ content, remote, differs, isInvalid }) {
   }));
   return html`<h2>${t('plan.compared')}</h2>
     ${content.offered_at === null || isInvalid ? null : html`<p class="hint">${t('plan.offered', { at: dayAndTime(content.offered_at) })} <${Foreign}>${originWords(content.origin ?? '')}<//></p>`}
-    ${differs && !isFound && !isInvalid ? html`<p class="hint">${t('plan.otherField')}</p>` : null}
+    ${differs && !isFound && !isInvalid && content.offered_at !== null ? html`<p class="hint">${t('plan.otherField')}</p>` : null}
     <${Table} caption=${t('plan.compared')} columns=${fieldColumns()} rows=${rows} empty=${t('list.none')} />`;
 }
 
