@@ -116,6 +116,26 @@ describe('processes that share a rate', () => {
     expect(starts.map(({ length }) => length)).toEqual([(before[0] as number) + 1, before[1]]);
   });
 
+  it('learn of a second push while the first one still waits for its instant', async () => {
+    const { clock, starts, call, load, service } = processes({ concurrency: 4, perMinute: 60 }, [80, 2]);
+    load(0, 8, PRIORITY.history);
+    load(1, 8, PRIORITY.live);
+    await clock.advance(MINUTE_MS);
+    let overtakers = 0;
+    for (const waitMs of [20, 60, 100, 140, 180, 220, 260, 300, 340, 380, 420, 460, 500, 540, 580]) {
+      void call(0, PRIORITY.push);
+      await clock.advance(waitMs);
+      const before = starts[1]?.length ?? 0;
+      const second = call(0, PRIORITY.push, () => {
+        overtakers += (starts[1]?.length ?? 0) - before;
+        return service.call();
+      });
+      await clock.advance(10_000);
+      await second;
+    }
+    expect(overtakers).toBeLessThanOrEqual(2);
+  });
+
   it('drop the permits they have when they learn of a pause', async () => {
     const { clock, starts, limiters, call } = processes({ concurrency: 8, perMinute: 300 }, [2, 2]);
     // A burst, and one permit for later.

@@ -55,6 +55,8 @@ export function createLimiter(options: LimiterOptions) {
   /** A pause that the other processes have not received yet. */
   let ownPauseUntilMs = LONG_AGO;
   let nextAskMs = LONG_AGO;
+  /** The request under way does not name all that the limiter wants. */
+  let mustAskAgain = false;
   /** Since when the source has given no usable answer; undefined while it answers. */
   let unreachableSinceMs: number | undefined;
   let isClosed = false;
@@ -109,6 +111,7 @@ export function createLimiter(options: LimiterOptions) {
 
   async function ask(askedMs: number): Promise<void> {
     const pauseUntilMs = ownPauseUntilMs;
+    mustAskAgain = false;
     try {
       const priorities = callsWithoutPermit(askedMs).map(({ priority }) => priority);
       const pauseMs = Math.max(0, pauseUntilMs - askedMs);
@@ -128,7 +131,7 @@ export function createLimiter(options: LimiterOptions) {
     for (const ms of grant.waitsMs) permits.push({ fromMs: nowMs + ms, untilMs: askedMs + ms + RATE.permitMs });
     // Counted from the request, so that a process far from the source does not ask later than the others.
     const isContended = grant.againMs > 0 && grant.pausedMs === 0;
-    nextAskMs = askedMs + grant.againMs + (isContended ? random() * RATE.spreadMs : 0);
+    nextAskMs = mustAskAgain ? LONG_AGO : askedMs + grant.againMs + (isContended ? random() * RATE.spreadMs : 0);
     unreachableSinceMs = undefined;
   }
 
@@ -156,8 +159,12 @@ export function createLimiter(options: LimiterOptions) {
 
   /** A new request may get more permits than the last grant announced. */
   function askSoon(): void {
+    mustAskAgain = true;
     if (unreachableSinceMs === undefined) nextAskMs = LONG_AGO;
   }
+
+  /** The highest priority of the calls that have no permit yet. */
+  const urgentWithoutPermit = (): number => queue[permits.length]?.priority ?? LONG_AGO;
 
   async function wait(priority: number, signal: AbortSignal | undefined): Promise<void> {
     const { promise, ...resolvers } = Promise.withResolvers<void>();
@@ -167,10 +174,11 @@ export function createLimiter(options: LimiterOptions) {
       proceed();
     };
     signal?.addEventListener('abort', onAbort, { once: true });
-    // A call more urgent than those before it may get a permit that was out of their reach.
-    if (priority > (queue[0]?.priority ?? LONG_AGO)) askSoon();
+    const before = urgentWithoutPermit();
     const behind = queue.findIndex((other) => other.priority < priority);
     queue.splice(behind < 0 ? queue.length : behind, 0, waiter);
+    // A call more urgent than those without a permit may get one that was out of their reach.
+    if (urgentWithoutPermit() > before) askSoon();
     proceed();
     await promise.finally(() => signal?.removeEventListener('abort', onAbort));
   }

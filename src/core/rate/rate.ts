@@ -87,7 +87,7 @@ export function takePermits(state: RateState, asked: PermitRequest, nowMs: numbe
   return {
     // A pause that has ended is cleared; otherwise it would return if the clock were set back.
     state: { nextMs, pausedUntilMs: isPaused ? nowMs + pausedMs : 0, perMinute },
-    grant: { waitsMs, pausedMs: Math.max(0, pausedMs), againMs },
+    grant: { waitsMs, pausedMs, againMs },
   };
 }
 

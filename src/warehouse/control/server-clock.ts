@@ -39,7 +39,7 @@ export const isApart = ({ aheadMs, roundTripMs }: ClockGap): boolean => Math.abs
 export const gapInWords = ({ aheadMs, roundTripMs }: ClockGap): string =>
   `${formatDuration(Math.abs(aheadMs))} ${aheadMs < 0 ? 'behind' : 'ahead of'} the database server, which answered in ${formatDuration(roundTripMs)}`;
 
-/** Warns once for as long as the clocks are apart. */
+/** Warns once for as long as the clocks are apart. A slow answer says nothing about that. */
 export function gapReporter(log: Log): (gap: ClockGap) => void {
   let isReported = false;
   return (gap) => {
@@ -48,6 +48,6 @@ export function gapReporter(log: Log): (gap: ClockGap) => void {
         { code: 'clock_apart', ahead_ms: Math.round(gap.aheadMs), hint: CLOCK_HINT },
         `the clock of this machine is ${gapInWords(gap)}`,
       );
-    isReported = isApart(gap);
+    if (isApart(gap) || gap.roundTripMs < MOST_APART_MS) isReported = isApart(gap);
   };
 }
