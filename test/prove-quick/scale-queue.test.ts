@@ -78,6 +78,7 @@ async function dispatch(
       draining,
     },
     atOnce: 1,
+    isHistory: () => false,
     work: () => Promise.reject(new Error('not here')),
     take(outcome) {
       outcomes.push(outcome);

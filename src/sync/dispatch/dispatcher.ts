@@ -20,6 +20,8 @@ export interface SliceWork {
   context: SlicedRun;
   /** Most slices in the memory of one process. */
   atOnce: number;
+  /** The slice waits for the current slices of every run. */
+  isHistory(slice: Slice): boolean;
   /** Reads one slice in this process; never throws. */
   work(slice: Slice): Promise<SliceOutcome>;
   /** Called with the outcome of every slice that was started, including slices that were cut and their parts. */

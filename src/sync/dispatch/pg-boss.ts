@@ -45,7 +45,7 @@ const JOBS_PER_STATEMENT = 1_000;
 /** How long the server may take to close the connections. */
 const DISCONNECT_MS = 5_000;
 /** Of the first slice of a run; each later one has one less. pg-boss stores priorities as 32-bit integers. */
-const PRIORITY = { live: 2_000_000_000, backfill: 1_000_000_000 };
+const PRIORITY = { live: 2_000_000_000, history: 1_500_000_000, backfill: 1_000_000_000 };
 
 export interface PgBossOptions extends Omit<WorkerDependencies, 'clock' | 'refreshSeconds'> {
   /** The database and schema for the queue; undefined if the warehouse cannot hold one. */
@@ -85,23 +85,25 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
   };
 
   /** Returns the slices by the ids of their jobs. */
-  async function send(slices: readonly Slice[], context: SliceWork['context']): Promise<[string, Slice][]> {
+  async function send(slices: readonly Slice[], { context, isHistory }: SliceWork): Promise<[string, Slice][]> {
     const { boss } = await queue.open();
     const isLimited = jobs.find(({ name }) => name === context.job)?.slicesAtOnce !== undefined;
-    const first = PRIORITY[context.period?.resumable === true ? 'backfill' : 'live'];
+    const first = (slice: Slice): number =>
+      PRIORITY[context.period?.resumable === true ? 'backfill' : isHistory(slice) ? 'history' : 'live'];
     const inserts = slices.map((slice, turn): JobInsert<SliceMessage> & { id: string } => ({
       id: randomUUID(),
       data: messageOf(slice, context),
-      priority: first - turn,
+      priority: first(slice) - turn,
       ...(isLimited && { group: { id: context.job } }),
     }));
     for (const some of chunks(inserts, JOBS_PER_STATEMENT)) await viaQueue(() => boss.insert(QUEUE, some));
     return inserts.map(({ id }, i) => [id, slices[i] as Slice]);
   }
 
-  async function dispatch({ slices, context, take, signal }: SliceWork): Promise<void> {
+  async function dispatch(work: SliceWork): Promise<void> {
+    const { slices, context, take, signal } = work;
     if (slices.length === 0 || signal.aborted || context.draining?.aborted === true) return;
-    let pending = new Map(await send(slices, context));
+    let pending = new Map(await send(slices, work));
     let isComplete = true;
 
     /** Takes the outcomes of the slices that have ended; true if there was one. */
@@ -117,7 +119,7 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
         // Send the parts before the outcome is taken: if sending fails, the next poll repeats it. Put them first in `pending`,
         // because they are read next, as those of a new run, and each poll covers only the first jobs.
         if (outcome.end === 'cut' && !signal.aborted)
-          pending = new Map([...(await send(outcome.slices, context)), ...pending]);
+          pending = new Map([...(await send(outcome.slices, work)), ...pending]);
         pending.delete(id);
         if (outcome.end === 'failed') isComplete = false;
         take(outcome);

@@ -3,6 +3,7 @@
 
 import { asRoadbookError, Fatal, isPassing, type RoadbookError } from '../../core/errors.ts';
 import { addCounts, zeroCounts } from '../../core/glossary.ts';
+import { PRIORITY } from '../../core/rate/rate.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { invalidate, invalidateFuture, type ScopedInterval } from '../../warehouse/control/coverage.ts';
 import { createLateIndexes } from '../../warehouse/schema/converge.ts';
@@ -77,6 +78,7 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
       slices: planned,
       context,
       atOnce: job.slicesAtOnce ?? dependencies.concurrency,
+      isHistory: (slice) => priorityOf(slice, context) === PRIORITY.history,
       work: (slice) => workSlice(job, slice, { ...context, signal }),
       take,
       signal,
