@@ -28,7 +28,7 @@ const KEYS = IDS.slice(0, 5);
 describe.each(engineCases)('rows known to the $name engine', ({ name }) => {
   let place: EnginePlace;
   let engines: Engine[];
-  let hour = 0;
+  let minute = 0;
 
   beforeEach(async () => {
     place = await makePlaceWithSchema(name);
@@ -41,8 +41,8 @@ describe.each(engineCases)('rows known to the $name engine', ({ name }) => {
 
   /** Later than any load before. */
   const nextLoad = (): LoadMetadata => {
-    hour++;
-    return metadataAt(`run-${hour}`, new Date(Date.UTC(2026, 0, 1, hour)).toISOString());
+    minute++;
+    return metadataAt(`run-${minute}`, new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString());
   };
   const [here, there] = [() => engines[0] as Engine, () => engines[1] as Engine];
   const stored = async (): Promise<string[]> => {
@@ -204,16 +204,18 @@ describe.each(engineCases)('rows known to the $name engine', ({ name }) => {
     expect(await load(here(), more)).toMatchObject({ inserted: 1, unchanged: 2 });
   });
 
-  it.runIf(name === 'sqlite')(
-    'are not known after a statement of a program that leaves the mark as it is',
-    async () => {
-      await load(here(), a);
-      const mark = await here().read((sql) => sql('sync_state').whereLike('name', 'stored rows%'));
-      await there().write(({ sql }) => sql('vehicle').where({ id: 1 }).delete());
-      await there().write(({ sql }) => sql('sync_state').insert(mark));
-      expect(await load(here(), a)).toMatchObject({ inserted: 1, unchanged: 1 });
-    },
-  );
+  it('are not known for long after a statement of a program that leaves the mark as it is', async () => {
+    await load(here(), a);
+    const mark = await here().read((sql) => sql('sync_state').whereLike('name', 'stored rows%'));
+    await there().write(({ sql }) => sql('vehicle').where({ id: 1 }).delete());
+    await there().write(({ sql }) => sql('sync_state').insert(mark));
+    // SQLite shows that another connection has written; PostgreSQL does not, and sends all rows once an hour.
+    if (name === 'postgres') {
+      expect(await load(here(), a)).toEqual(unsent(2));
+      minute += 60;
+    }
+    expect(await load(here(), a)).toMatchObject({ inserted: 1, unchanged: 1 });
+  });
 
   it('of one table say nothing of another', async () => {
     await load(here(), a);

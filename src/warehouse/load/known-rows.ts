@@ -96,9 +96,9 @@ function knows(memory: Memory, digests: Uint32Array, row: number): boolean {
 }
 
 /** Without `keep` the places become empty. */
-function fill(memory: Memory, sent: readonly DigestedRows[], keep: boolean): void {
-  for (const { digests, count } of sent) {
-    for (let row = 0; row < count; row++) {
+function fill(memory: Memory, sent: readonly Uint32Array[], keep: boolean): void {
+  for (const digests of sent) {
+    for (let row = 0; row < digestCount(digests); row++) {
       const slot = slotOf(memory, digests, row);
       memory.places[slot] = keep ? (digests[row * DIGEST + 1] ?? 0) : 0;
       memory.places[slot + 1] = keep ? (digests[row * DIGEST + 2] ?? 0) : 0;
@@ -122,7 +122,8 @@ interface TableLoads {
   next: string | undefined;
   /** What the engine knows of the table's state besides the mark. */
   beside: string;
-  sent: DigestedRows[];
+  /** Digests of the rows that were sent. */
+  sent: Uint32Array[];
 }
 
 export interface StoredMark {
@@ -144,13 +145,14 @@ const deleteMarks = (sql: Knex, tables: readonly string[]): Promise<number> =>
 export const forgetKnownRows = (engine: Engine, tables: readonly string[]): Promise<unknown> =>
   engine.write(({ sql }) => deleteMarks(sql, tables));
 
-/** One for each engine. `readMark` reads it in the transaction of a load. */
-export function createKnownRows(readMark: (sql: Knex, name: string) => Promise<StoredMark>) {
+/** One for each engine. `readMark` reads it in the transaction of a load that began `at`. */
+export function createKnownRows(readMark: (sql: Knex, name: string, at: string) => Promise<StoredMark>) {
   const memories = new Map<string, Memory>();
 
-  async function loadsOf(sql: Knex, table: Table): Promise<TableLoads> {
-    const stored = await readMark(sql, markOf(table.name));
-    const before = stateOf(stored);
+  async function loadsOf(sql: Knex, table: Table, at: string): Promise<TableLoads> {
+    const stored = await readMark(sql, markOf(table.name), at);
+    // Two states without a mark may be different ones.
+    const before = stored.mark === null ? randomUUID() : stateOf(stored);
     const bits = placeBits(table);
     const memory = memories.get(table.name) ?? { state: before, bits, places: new Uint32Array(2 ** bits * 2) };
     memories.set(table.name, memory);
@@ -175,7 +177,7 @@ export function createKnownRows(readMark: (sql: Knex, name: string) => Promise<S
         // Somebody else may have changed rows, or a comparison looks for such rows: all are sent.
         if (metadata.isRepair === true) rewritten.add(table.name);
         if (rewritten.has(table.name)) return send(rows);
-        const of = loads.get(table.name) ?? (await loadsOf(sql, table));
+        const of = loads.get(table.name) ?? (await loadsOf(sql, table, metadata.at));
         loads.set(table.name, of);
         const unknown = rows.flatMap((each) => unknownOf(of.memory, each));
         const known = countRows(rows) - countRows(unknown);
@@ -186,9 +188,10 @@ export function createKnownRows(readMark: (sql: Knex, name: string) => Promise<S
           of.next = stateOf({ mark: JSON.stringify(mark), beside: of.beside });
         }
         // Now already: a later load of this transaction may bring the rows as they were before.
-        fill(of.memory, unknown, false);
+        const digests = unknown.map((each) => each.digests);
+        fill(of.memory, digests, false);
         const counts = await send(unknown);
-        of.sent.push(...unknown);
+        of.sent.push(...digests);
         return { ...counts, unchanged: counts.unchanged + known };
       },
       /** Rows of the table are changed by something other than a load. */

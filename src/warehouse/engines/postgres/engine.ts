@@ -230,9 +230,10 @@ interface Latest {
   latest: string | null;
 }
 
-async function readMark(sql: Knex, name: string): Promise<StoredMark> {
+/** The server does not say whether a person has changed the table, so what is known of it holds for an hour. */
+async function readMark(sql: Knex, name: string, at: string): Promise<StoredMark> {
   const row = await sql(syncState.name).where({ name }).first('value');
-  return { mark: row?.value ?? null, beside: '' };
+  return { mark: row?.value ?? null, beside: at.slice(0, 'yyyy-mm-ddThh'.length) };
 }
 
 async function transactionOn(sql: Knex.Transaction, days: StoredDays, turn: KnownRowsTurn): Promise<Transaction> {
