@@ -77,8 +77,8 @@ export interface Transaction {
   /** As `load`, for rows that `encodeRows` has encoded. */
   loadEncoded(table: Table, rows: readonly EncodedRows[], metadata: LoadMetadata): Promise<LoadCounts>;
   /**
-   * Writes all columns of control-table rows, by key. Returns the keys of the rows that were written. No key may occur
-   * twice.
+   * Writes all columns of control-table rows, by key. With `where` it returns the keys of the rows that were written. No key
+   * may occur twice.
    */
   store<R extends object>(table: Table, rows: readonly R[], options?: StoreOptions): Promise<R[]>;
   /** True if `range` has any row that is not marked as missing. */

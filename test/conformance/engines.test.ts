@@ -390,7 +390,9 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
       reason: 'year: expected a whole number',
       record: { id, year: 'last' },
     }));
-    const twice = [...invalidRecords, ...invalidRecords.slice(0, 10)];
+    const odd = { name: 'a\0b\ud800c\\N', tab: '\t' };
+    const oddRecord = { table: vehicle, key: 'odd', reason: 'name: a\0b\n\\N', record: odd };
+    const twice = [...invalidRecords, ...invalidRecords.slice(0, 10), oddRecord];
     const rows = quarantineRows('pull-vehicles', twice, createRedactor());
     let statements = 0;
     await engine.write(async (tx) => {
@@ -406,9 +408,12 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
       sql('sync_quarantine').select('times').count('* as n').groupBy('times').orderBy('times'),
     );
     expect(counted.map(({ times, n }) => [times, Number(n)])).toEqual([
-      [1, 19_989],
+      [1, 19_990],
       [2, 10],
     ]);
+    const [kept] = await engine.read((sql) => sql('sync_quarantine').where({ record_key: 'odd' }));
+    expect(kept.reason).toBe('name: a\ufffdb\n\\N');
+    expect(JSON.parse(kept.payload)).toEqual(odd);
   });
 
   it('keeps an invalid record that contains what no text column can hold, and its reason', async () => {

@@ -24,7 +24,7 @@ export const syncQuarantine = controlTable({
     times: integer('How often the record was read.', { required: true }),
     run_id: text('The run that last read the record.', { required: true }),
   },
-  indexes: [['job'], ['table_name', 'record_key']],
+  indexes: [['table_name', 'record_key']],
 });
 
 export interface InvalidRecord {
@@ -74,7 +74,7 @@ export const hasNumericKey = ({ key, columns }: Table): boolean =>
 const quarantineKey = (table: Table, key: string, redact: Redactor['redact']): string =>
   hasNumericKey(table) ? key : redact(key);
 
-const ROWS_AT_ONCE = 2_000;
+const ROWS_AT_ONCE = 5_000;
 
 export async function quarantine(
   { store }: Transaction,

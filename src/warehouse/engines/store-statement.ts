@@ -4,7 +4,7 @@ import { isStorableJson, storable } from '../../core/text/storable-text.ts';
 import type { StoreOptions } from '../engine.ts';
 import { quote, type Table } from '../schema/table.ts';
 
-/** `from` is the query that yields the rows. */
+/** `from` is the query that yields the rows. With `where` the statement returns the keys of the rows that it has written. */
 export function storeStatement(table: Table, from: string, { where, set = {} }: StoreOptions = {}): string {
   const names = table.columns.map(({ name }) => name);
   const changes = names
@@ -12,7 +12,7 @@ export function storeStatement(table: Table, from: string, { where, set = {} }: 
     .map((name) => `${quote(name)} = ${set[name] ?? `excluded.${quote(name)}`}`);
   const key = table.key.map(quote).join(', ');
   return `insert into ${quote(table.name)} (${names.map(quote).join(', ')}) ${from} where true
-    on conflict (${key}) do update set ${changes.join(', ')}${where === undefined ? '' : ` where ${where}`} returning ${key}`;
+    on conflict (${key}) do update set ${changes.join(', ')}${where === undefined ? '' : ` where ${where} returning ${key}`}`;
 }
 
 export function rowsText(rows: readonly object[]): string {

@@ -8,13 +8,12 @@ import { z } from 'zod';
 import { Fatal } from '../../../core/errors.ts';
 import { systemClock, within } from '../../../core/time/clock.ts';
 import { syncState } from '../../control/learned-facts.ts';
-import type { Engine, EngineKind, LoadCounts, LoadMetadata, StoreOptions, Transaction } from '../../engine.ts';
+import type { Engine, EngineKind, LoadCounts, LoadMetadata, Transaction } from '../../engine.ts';
 import { dayFigures } from '../../load/event-days.ts';
 import { createKnownRows, type KnownRowsTurn, type StoredMark } from '../../load/known-rows.ts';
 import { type StoredDays, storedDays } from '../../load/local-days.ts';
 import { tables } from '../../schema/catalog.ts';
-import { quote, type Table } from '../../schema/table.ts';
-import { rowsText, storeStatement } from '../store-statement.ts';
+import type { Table } from '../../schema/table.ts';
 import { connectBeside, connectReaders, connectWriter, type PostgresSettings } from './connection.ts';
 import { dialect, hasSchema, postgresDdl } from './ddl.ts';
 import { arrayText, type PgConnection } from './driver.ts';
@@ -24,6 +23,7 @@ import { type LockScope, lockForWrite, watchHolders } from './locks.ts';
 import type { SilenceWatch } from './silence.ts';
 import { postgresSnapshot } from './snapshot.ts';
 import { latestStatement } from './statements.ts';
+import { storeRows } from './store.ts';
 
 const READERS = 4;
 const LOADERS = 4;
@@ -249,7 +249,7 @@ async function transactionOn(sql: Knex.Transaction, days: StoredDays, turn: Know
     sql,
     load: (table, rows, metadata) => load(table, [encodeRows(table, rows, days.dayOf())], metadata),
     loadEncoded: (table, encoded, metadata) => load(table, encoded as CopyRows[], metadata),
-    store: (table, rows, options) => storeRows(sql, table, rows, options),
+    store: (table, rows, options) => storeRows({ sql, connection }, table, rows, options),
     hasPresent: (table, range) => hasPresentRows(connection, table, range),
     countPresent: (table, range) => countPresentRows(connection, table, range),
     async markMissing(table, range, seen, metadata) {
@@ -259,20 +259,6 @@ async function transactionOn(sql: Knex.Transaction, days: StoredDays, turn: Know
       return marked;
     },
   };
-}
-
-async function storeRows<R extends object>(
-  sql: Knex,
-  table: Table,
-  rows: readonly R[],
-  options: StoreOptions | undefined,
-): Promise<R[]> {
-  // JSON is bound as text, so that it is stored unchanged.
-  const values = table.columns.map(({ name, type }) =>
-    type === 'json' ? `(${quote(name)} #>> '{}')::json` : quote(name),
-  );
-  const from = `select ${values.join(', ')} from json_populate_recordset(null::${quote(table.name)}, ?)`;
-  return (await sql.raw(storeStatement(table, from, options), [rowsText(rows)])).rows;
 }
 
 /** Limit of the queue's schema name: names derived from it have to fit too. */
