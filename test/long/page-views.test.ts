@@ -34,8 +34,8 @@ const VIEWS: Record<string, { hash: string; en: RegExp; pt: RegExp }> = {
   },
   plans: {
     hash: 'plans',
-    en: /3 entries need a person[\s\S]*2 plans for tomorrow are not confirmed[\s\S]*found twice[\s\S]*retries exhausted[\s\S]*R-2026-03-11-7/,
-    pt: /3 itens precisam de uma pessoa[\s\S]*2 planos de amanhã não estão confirmados[\s\S]*encontrado duas vezes[\s\S]*R-2026-03-11-7/,
+    en: /3 entries need a person[\s\S]*1 push was rejected[\s\S]*2 plans for tomorrow are not confirmed[\s\S]*found twice[\s\S]*retries exhausted[\s\S]*R-2026-03-11-7/,
+    pt: /3 itens precisam de uma pessoa[\s\S]*1 envio foi rejeitado[\s\S]*2 planos de amanhã não estão confirmados[\s\S]*encontrado duas vezes[\s\S]*R-2026-03-11-7/,
   },
   plan: {
     hash: 'plans/route_plans/R-2026-03-11-7',

@@ -40,9 +40,10 @@ async function opened(path, options = {}) {
     throw new ServerError(0, { code: 'no_answer' });
   }
   if (answer.ok) return answer;
-  // The server did not take another token than the present one: that says nothing about the present one.
-  if (answer.status === 401 && token() !== null && token() !== sent) return opened(path, options);
   const body = await answer.json().catch(() => ({}));
+  // The server did not take another token than the present one, which may be given while the body is on its way: that says
+  // nothing about the present one.
+  if (answer.status === 401 && token() !== null && token() !== sent) return opened(path, options);
   throw new ServerError(answer.status, body.error ?? { code: 'failed', message: `HTTP ${answer.status}` });
 }
 

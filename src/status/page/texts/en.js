@@ -505,7 +505,8 @@ export const en = {
   'todo.retries_exhausted':
     'Check whether the service has it. If not, send it again with “Not at the service: send it”.',
   'todo.never_shown': 'Check whether the service has it. If not, send it again with “Not at the service: send it”.',
-  'todo.found_twice': 'Remove all but one at the service; Roadbook cannot do that.',
+  'todo.found_twice':
+    'Remove all but one at the service, by identifier: an earlier plan of this code stays. Roadbook cannot do that.',
   'todo.code_reused': 'Give it a code of its own in the ERP, or set reuse_codes: true for the job.',
   'todo.read_error': 'Correct it in the ERP.',
   'todo.invalid_change': 'Correct it in the ERP.',

@@ -515,7 +515,8 @@ export const pt = {
   'todo.inconclusive': 'Verifique se o serviço o tem. Se não, envie-o de novo com “Não está no serviço: enviar”.',
   'todo.retries_exhausted': 'Verifique se o serviço o tem. Se não, envie-o de novo com “Não está no serviço: enviar”.',
   'todo.never_shown': 'Verifique se o serviço o tem. Se não, envie-o de novo com “Não está no serviço: enviar”.',
-  'todo.found_twice': 'Deixe só um no serviço; o Roadbook não pode fazer isso.',
+  'todo.found_twice':
+    'No serviço, deixe só um deles, pelo identificador: um plano anterior com este código fica. O Roadbook não pode fazer isso.',
   'todo.code_reused': 'Dê a ele um código próprio no ERP, ou defina reuse_codes: true na tarefa.',
   'todo.read_error': 'Corrija-o no ERP.',
   'todo.invalid_change': 'Corrija-o no ERP.',

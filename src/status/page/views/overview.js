@@ -7,7 +7,7 @@ import { usePage } from '../parts/page.js';
 import { BarSpark, LineSpark } from '../parts/sparks.js';
 import { Table } from '../parts/table.js';
 import { Card, Faint, Foreign, Pill, RunError, Said, Time } from '../parts/words.js';
-import { linesOf, shownOverall } from '../reasons.js';
+import { FOR_A_PERSON, linesOf, shownOverall } from '../reasons.js';
 import { hasWord, meaningOf, rich, t, word } from '../texts.js';
 import { count, runSeconds, shortCount, span, toneOf } from '../words.js';
 
@@ -59,12 +59,6 @@ function ReasonLine({ line: { code, tone, n, texts, place, jobs }, attention }) 
     ${jobs.map((name, index) => html`${index === 0 ? ': ' : ' '}<a key=${name} href=${href('jobs', [name])}>${name}</a>`)}
   </li>`;
 }
-
-/** Reasons about single items, each of which a person must see to. */
-const FOR_A_PERSON = [
-  ...['push_person', 'push_rejected', 'push_unreadable', 'push_accepted_in_part'],
-  ...['push_differs', 'push_gone', 'push_stops_without_code'],
-];
 
 function Cards({ status }) {
   const { outbox, attention, quarantine, session, tables, config } = status;

@@ -6,6 +6,7 @@ import { html } from '../html.js';
 import { useData, usePage } from '../parts/page.js';
 import { Pager, Table } from '../parts/table.js';
 import { Choice, EntryPills, Foreign, Loaded, Said, Time } from '../parts/words.js';
+import { FOR_A_PERSON, linesOf } from '../reasons.js';
 import { hasWord, rich, t, word } from '../texts.js';
 import { count, dayAndTime, toneOf } from '../words.js';
 import { PlanStory } from './plan.js';
@@ -55,9 +56,11 @@ function Attention({ attention, rows, isFiltered }) {
     const n = isFiltered ? found.length : entries;
     return n === 0 ? [] : [{ reason, n, named: found.slice(0, MOST_NAMED) }];
   });
-  if (own.length === 0) return null;
-  return html`<section class="banner bad" aria-label=${t('plans.needsPerson')}>
-    <strong>${t('plans.entriesNeed', { n: own.reduce((sum, { n }) => sum + n, 0) })}</strong>
+  const { overview } = usePage();
+  const others = isFiltered || overview === undefined ? [] : linesOf(overview).filter(isAlsoToLookAt);
+  if (own.length + others.length === 0) return null;
+  return html`<section class="banner ${own.length > 0 ? 'bad' : 'late'}" aria-label=${t('plans.needsPerson')}>
+    ${own.length === 0 ? null : html`<strong>${t('plans.entriesNeed', { n: own.reduce((sum, { n }) => sum + n, 0) })}</strong>`}
     <ul class="needs">${own.map(
       ({
         reason,
@@ -66,8 +69,12 @@ function Attention({ attention, rows, isFiltered }) {
       }) => html`<li key=${reason}>${t('plans.reasonCount', { n, what: word('says', reason) })}${' '}
         ${named.map((entry) => html`<a href=${entryHref(entry)} dir="auto">${entry.external_code}</a>${' '}`)}${n > named.length && named.length > 0 ? '… ' : ''}
         <span class="hint">${word('todo', reason)}</span></li>`,
-    )}</ul></section>`;
+    )}${others.map(({ code, n, place }) => html`<li key=${code}><a href=${place}>${t(/** @type {any} */ (`reason.${code}`), { n })}</a></li>`)}</ul></section>`;
 }
+
+/** The first have a list of their own above, and those that could not be read one below. */
+const isAlsoToLookAt = (/** @type {{code: string}} */ { code }) =>
+  FOR_A_PERSON.includes(code) && !['push_person', 'push_unreadable'].includes(code);
 
 function Unread({ unread, isWanted }) {
   const section = useRef(/** @type {HTMLElement | null} */ (null));
