@@ -55,6 +55,7 @@ describe('processes that share a rate', () => {
     { perMinute: 13, far: [2, 80] },
     { perMinute: 300, far: [2, 80] },
     { perMinute: 300, far: [2, 2, 80, 300] },
+    { perMinute: 600, far: [300, 300] },
     { perMinute: 300, far: [2, 2, 2, 2, 80, 80, 80, 80] },
   ])(
     'have about equal parts of $perMinute a minute at a latency of $far ms, never exceed it, and use most of it',

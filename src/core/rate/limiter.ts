@@ -129,9 +129,12 @@ export function createLimiter(options: LimiterOptions) {
     // The source granted the permit at an unknown instant between request and answer. To be safe, the permit is valid from
     // the answer on and expires as if it had been granted at the request.
     for (const ms of grant.waitsMs) permits.push({ fromMs: nowMs + ms, untilMs: askedMs + ms + RATE.permitMs });
-    // Counted from the request, so that a process far from the source does not ask later than the others.
     const isContended = grant.againMs > 0 && grant.pausedMs === 0;
-    nextAskMs = mustAskAgain ? LONG_AGO : askedMs + grant.againMs + (isContended ? random() * RATE.spreadMs : 0);
+    const spreadMs = isContended ? random() * RATE.spreadMs : 0;
+    // Counted from the request, so that a process far from the source does not ask later than the others. If that instant is
+    // over, a short wait remains: without it two such processes would keep their order, and the second would get no permit as
+    // long as the first has calls.
+    nextAskMs = mustAskAgain ? LONG_AGO : Math.max(askedMs + grant.againMs + spreadMs, nowMs + spreadMs / 10);
     unreachableSinceMs = undefined;
   }
 

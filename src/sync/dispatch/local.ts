@@ -5,16 +5,20 @@ import type { Slice } from '../slice.ts';
 import type { Dispatcher } from './dispatcher.ts';
 
 export const localDispatcher: Dispatcher = {
-  async dispatch({ slices, context, atOnce, work, take, signal }) {
+  async dispatch({ slices, context, atOnce, isHistory, work, take, signal }) {
     const queue = new PQueue({ concurrency: atOnce });
     const mayStart = () => !signal.aborted && context.draining?.aborted !== true;
     const add = (slice: Slice): void =>
-      void queue.add(async () => {
-        if (!mayStart()) return;
-        const outcome = await work(slice);
-        take(outcome);
-        if (outcome.end === 'cut') for (const slice of outcome.slices) add(slice);
-      });
+      void queue.add(
+        async () => {
+          if (!mayStart()) return;
+          const outcome = await work(slice);
+          take(outcome);
+          if (outcome.end === 'cut') for (const slice of outcome.slices) add(slice);
+        },
+        // The parts of a current slice too are read before the history.
+        { priority: isHistory(slice) ? 0 : 1 },
+      );
     for (const slice of slices) add(slice);
     await queue.onIdle();
   },
