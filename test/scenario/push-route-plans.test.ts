@@ -20,6 +20,8 @@ const MINUTE_MS = 60_000;
 const LONG_NAME = `${'ç'.repeat(99)}.json`;
 const NOT_COMPARED = '["The service does not show its points; compare them there"]';
 const FOUND_IN_PART = 'Found at the service; parts may be missing, see the reasons';
+/** Another day than that of the sample plan. */
+const NEXT_DAY = { date_time_start: '2025-03-14T08:00:00-03:00', date_time_end: '2025-03-14T18:00:00-03:00' };
 const LONGER = { date_time_end: '2025-03-13T20:00:00-03:00' };
 
 const resultOf = (place: PushPlace, folder: 'done' | 'failed', name: string) =>
@@ -444,21 +446,24 @@ describe('push-route-plans', () => {
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
   });
 
-  it('confirms a plan that the service already had although its stops cannot be read, and never sends it', async () => {
-    const place = await makePushPlace();
+  it('never sends a plan that the service already had, and confirms it once its stops can be read', async () => {
+    let isBroken = true;
+    const place = await makePushPlace({
+      answering: ({ searchParams }) =>
+        isBroken && searchParams.has('route_plan_id') ? { status: 500, body: '' } : undefined,
+    });
     place.drop('route_plans', 'a.json', plan('P1'));
     await place.run(JOB);
     await place.engine.write(({ sql }) => sql('push_outbox').delete());
-    place.sandbox.addFault({ call: 'route-plan', fault: '500' });
     place.drop('route_plans', 'b.json', plan('P1'));
-    expect(await place.run(JOB)).toMatchObject({ sent: 0, confirmed: 1, error: { code: 'service_failed' } });
-    expect(await place.entry('P1')).toMatchObject({ state: 'confirmed', reasons: null });
-    place.drop('route_plans', 'c.json', plan('P1', LONGER));
-    await place.run(JOB);
+    expect(await place.run(JOB)).toMatchObject({ sent: 0, confirmed: 0, error: { code: 'service_failed' } });
+    expect(await place.entry('P1')).toMatchObject({ state: 'ready' });
+    isBroken = false;
+    expect(await place.run(JOB)).toMatchObject({ sent: 0, confirmed: 1, error: null });
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
   });
 
-  it('reads the stops of a hundred plans that the service already had, and confirms all of them', async () => {
+  it('reads the stops of a hundred plans that the service already had in each run, until all are confirmed', async () => {
     const place = await makePushPlace();
     const many = Array.from({ length: 120 }, (_, n) => plan(`P${n}`));
     place.drop('route_plans', 'a.json', many);
@@ -466,10 +471,32 @@ describe('push-route-plans', () => {
     await place.engine.write(({ sql }) => sql('push_outbox').delete());
     const { requests: before } = place.sandbox.ledger();
     place.drop('route_plans', 'b.json', many);
-    expect(await place.run(JOB)).toMatchObject({ sent: 0, confirmed: 120, error: null });
+    expect(await place.run(JOB)).toMatchObject({ sent: 0, confirmed: 100, error: null });
+    expect(await place.run(JOB)).toMatchObject({ sent: 0, confirmed: 20, error: null });
     const { plans, requests } = place.sandbox.ledger();
-    expect((requests['route-plan'] ?? 0) - (before['route-plan'] ?? 0)).toBe(100);
+    expect((requests['route-plan'] ?? 0) - (before['route-plan'] ?? 0)).toBe(120);
     expect(new Set(Object.values(plans))).toEqual(new Set([1]));
+  });
+
+  it('sends a rejected plan once that was corrected wrongly and then rightly, wherever the first send may have put it', async () => {
+    const WRONG = [{ date_time_end: 'soon' }, { ...NEXT_DAY, route_points: [] }];
+    for (const wrong of WRONG)
+      for (const isStored of [false, true]) {
+        const place = await makePushPlace({ sandbox: { importVisibleAfterMs: MINUTE_MS / 2 } });
+        place.sandbox.addFault({ call: 'import-route-plan', fault: '422', after_commit: isStored, times: 1 });
+        place.drop('route_plans', 'a.json', plan('P1'));
+        await place.run(JOB);
+        await place.clock.advance(MINUTE_MS / 4);
+        place.drop('route_plans', 'b.json', plan('P1', wrong));
+        expect(await place.run(JOB)).toMatchObject({ rejected: 1 });
+        await place.clock.advance(MINUTE_MS);
+        place.drop('route_plans', 'c.json', plan('P1', NEXT_DAY));
+        await place.run(JOB);
+        await place.clock.advance(5 * MINUTE_MS);
+        await place.run(JOB);
+        expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
+        expect(await place.entry('P1')).toMatchObject({ state: 'confirmed' });
+      }
   });
 
   it('does not send plans that the service already has, as after a lost outbox', async () => {

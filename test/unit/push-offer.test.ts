@@ -128,13 +128,15 @@ describe('an offer', () => {
   it('that is invalid rejects a ready entry, with the known facts of its sends', () => {
     const ready = entryIn('ready', { sent_hash: 'one' });
     const invalid = { state: 'rejected', payload: null, sent_hash: 'one', content_hash: 'two' };
-    expect(take([ready], { ...INVALID, remote_key: 'P2' })).toMatchObject({
-      ...invalid,
-      reasons: '["name: is missing"]',
-      remote_key: 'P2',
-    });
     const place = { remote_key: 'P1', ...ON_13 };
+    expect(take([ready], { ...INVALID, remote_key: 'P2', period_end: null })).toMatchObject({
+      ...invalid,
+      ...place,
+      reasons: '["name: is missing"]',
+    });
     expect(take([ready], UNREAD)).toMatchObject({ ...invalid, content_hash: '', ...place });
+    const neverSent = entryIn('ready', { sent_hash: null });
+    expect(take([neverSent], { ...INVALID, remote_key: 'P2' })).toMatchObject({ remote_key: 'P2' });
   });
 
   it.each<OutboxState>(['rejected', 'cancelled'])(

@@ -8,6 +8,7 @@ import {
   placeOf,
   reasonsOf,
   reasonsText,
+  wasSent,
 } from '../../warehouse/outbox/entry.ts';
 import { FINAL } from '../../warehouse/outbox/queries.ts';
 import { newEntry, transition } from '../../warehouse/outbox/transitions.ts';
@@ -239,7 +240,8 @@ function invalid(known: OutboxEntry, offer: Offer, rejection: Rejection, rules: 
       const rejected = rejectedAnew(known, rules);
       return rejected && transition(known, 'note', rules.at, rejected);
     }
-    const place = isUnread ? placeOf(known) : {};
+    // A send without an identifier may have arrived: a read-back finds it by its own key and period.
+    const place = isUnread || (wasSent(known) && known.remote_id === null) ? placeOf(known) : {};
     return transition(known, 'reject', rules.at, { ...contentOf(offer), ...place, ...rejection });
   }
   if (known.state === 'confirmed' && !isUnread && !rules.canChange) return flagged(known, offer, rules);

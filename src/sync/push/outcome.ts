@@ -13,6 +13,7 @@ import {
   type OutboxEntry,
   type Place,
   reasonsText,
+  shownState,
 } from '../../warehouse/outbox/entry.ts';
 import { type EntryChange, type TransitionName, transition } from '../../warehouse/outbox/transitions.ts';
 import type { Decision } from './decide.ts';
@@ -55,10 +56,10 @@ export async function storeOutcomes<T extends Outcome>(
 export function countOutcomes({ context, partial, differing }: PushRun, stored: readonly Outcome[]): void {
   const { counts } = context;
   for (const { before, entry } of stored) {
+    if (shownState(entry) === 'differs' && shownState(before) !== 'differs') differing.add(entry.external_code);
     if (before.state === entry.state) continue;
     if (entry.state === 'confirmed') counts.confirmed++;
     if (isPartial(entry)) partial.push(entry.external_code);
-    if (isChangedAfterPush(entry)) differing.add(entry.external_code);
     if (entry.state === 'rejected') counts.rejected++;
   }
 }
@@ -331,7 +332,8 @@ function seen(
   at: string,
 ): Outcome | undefined {
   const isOver = before.attention !== null && known.attention === null;
-  const message = warning ?? (isOver ? null : before.message);
+  const lasting = isChangedAfterPush(before) ? CHANGED_AFTER_PUSH : null;
+  const message = warning ?? (isOver ? lasting : before.message);
   const isNews = before.remote_id === null || known.attention !== before.attention || message !== before.message;
   const isSame = before.seen_at !== null && known.remote_status === before.remote_status;
   if (!isNews && isSame && known.attention === null) return undefined;

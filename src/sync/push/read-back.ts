@@ -241,7 +241,7 @@ async function judge(
 /**
  * A send without a clear answer may have been taken in part, an item that was there before may have other parts, and the
  * listing does not show them. Parts that are missing soon after the send may still be on their way: the entry stays unknown
- * until a later run. An item that Roadbook never sent is compared if that takes few calls: it is at the service in any case.
+ * until a later run. Of the items that the service had before their first send, each run compares a hundred.
  */
 function missingParts(push: PushRun) {
   const { kind, call, settings, now } = push;
@@ -252,12 +252,15 @@ function missingParts(push: PushRun) {
     const isUnclear = state !== 'confirmed' && (sent_hash === null || sent_hash === content_hash);
     if (decision.is !== 'found' || !isUnclear || data === undefined || missingIn === undefined) return decision;
     const isForeign = sent_hash === null;
-    if (isForeign && (!decision.isSame || ++compared > MOST_EXTRA)) return decision;
+    if (isForeign && !decision.isSame) return decision;
+    // It is not sent meanwhile, and a later run compares it.
+    if (isForeign && ++compared > MOST_EXTRA) return { is: 'nothing' };
     const ask = async () => (await missingIn(call, decision.record.id, data)) ?? NOT_COMPARED;
     const missing = await answered(push, ask, NOT_COMPARED);
-    if (missing === undefined && isForeign) return decision;
-    const mayArrive = state === 'unknown' && !isApart(sent_at, now(), settings.settle);
-    return missing?.length !== 0 && mayArrive ? { is: 'nothing' } : { ...decision, missing: missing ?? NOT_COMPARED };
+    const mayArrive = isForeign
+      ? missing === undefined
+      : missing?.length !== 0 && state === 'unknown' && !isApart(sent_at, now(), settings.settle);
+    return mayArrive ? { is: 'nothing' } : { ...decision, missing: missing ?? NOT_COMPARED };
   };
 }
 
