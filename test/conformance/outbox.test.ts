@@ -501,20 +501,22 @@ describe.each(engineCases)('on $name', ({ make }) => {
       'unknown B': ['unknown', { updated_at: minutesAfter(1) }],
       'unknown A': ['unknown', { updated_at: minutesAfter(1) }],
       'unknown C': ['unknown', { updated_at: minutesAfter(2) }],
+      'unknown for long': ['unknown', { unknown_since: minutesAfter(-60), updated_at: AT }],
+      'not told': ['rejected', { told_at: null, updated_at: AT }],
       twice: ['confirmed', { attention: 'found_twice' }],
       differs: ['confirmed', { content_hash: 'new', sent_hash: 'old', updated_at: AT }],
       part: ['confirmed', { reasons: '["a stop"]', updated_at: minutesAfter(-1) }],
     });
-    const unknown = ['unknown C', 'unknown A', 'unknown B'];
-    const all = ['twice', ...unknown, 'sending', 'rejected', 'differs', 'part', 'ready', 'confirmed'];
+    const unknown = ['unknown for long', 'unknown C', 'unknown A', 'unknown B'];
+    const all = ['twice', 'rejected', 'not told', ...unknown, 'sending', 'differs', 'part', 'ready', 'confirmed'];
     expect(await search({})).toEqual(all);
     expect(await search({ limit: 2 })).toEqual(all.slice(0, 2));
     expect(await search({ limit: 2, offset: 2 })).toEqual(all.slice(2, 4));
-    expect(await search({ states: ['ready', 'rejected'] })).toEqual(['rejected', 'ready']);
+    expect(await search({ states: ['ready', 'rejected'] })).toEqual(['rejected', 'not told', 'ready']);
     expect(await search({ kind: 'agents' })).toEqual([]);
     expect(await search({ kind: KIND, code: 'ED' })).toEqual(['rejected', 'confirmed']);
-    expect(await ask(lists.countEntries, {})).toBe(10);
-    expect(await ask(lists.countEntries, { states: ['unknown'], kind: KIND, code: ' a' })).toBe(1);
+    expect(await ask(lists.countEntries, {})).toBe(12);
+    expect(await ask(lists.countEntries, { states: ['unknown'], kind: KIND, code: 'n a' })).toBe(1);
     expect(await ask(lists.countEntries, { kind: 'agents' })).toBe(0);
   });
 
@@ -648,16 +650,17 @@ describe.each(engineCases)('on $name', ({ make }) => {
       'agent A': ['confirmed', { updated_at: late, told_at: null, kind: 'agents' }],
       'agent B': ['unknown', { unknown_since: late, kind: 'agents' }],
     });
-    const counts = async (kind?: string) => {
-      const found = await ask(lists.entriesNeedingAttention, AT, kind);
+    const counts = async (filter?: lists.EntryFilter) => {
+      const found = await ask(lists.entriesNeedingAttention, AT, filter);
       return found.map(({ reason, kind, n }) => `${reason} ${kind} ${n}`);
     };
     const twice = ['code_reused', 'found_twice', 'inconclusive', 'read_error'];
     const noted = ATTENTION.map((attention) => `${attention} ${KIND} ${twice.includes(attention) ? 2 : 1}`);
     const plans = [...noted, `not_acknowledged ${KIND} 1`, `unknown ${KIND} 1`].toSorted();
-    expect(await counts(KIND)).toEqual(plans);
+    expect(await counts({ kind: KIND })).toEqual(plans);
+    expect(await counts({ states: ['unknown'], code: 'for long' })).toEqual([`unknown ${KIND} 1`]);
     expect(await counts()).toEqual([...plans, 'not_acknowledged agents 1', 'unknown agents 1'].toSorted());
-    expect(await counts('itineraries')).toEqual([]);
+    expect(await counts({ kind: 'itineraries' })).toEqual([]);
   });
 
   it('counts what was rejected, taken in part or differs from the ERP until its period is over and at least for a day, without a period until its state changes', async () => {
@@ -731,7 +734,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     const loaded = { status: 'E', date_time_start: AT, _first_seen_at: AT, _changed_at: AT, _run_id: 'r' };
     const pulled = [1, 2].map((id) => ({ id, ...loaded, _missing_since: id === 1 ? AT : null }));
     await write(({ sql }) => sql('route_plan').insert(pulled));
-    expect(await ask(lists.gonePlans, AT)).toEqual([{ external_code: 'gone', gone_since: AT }]);
+    expect(await ask(lists.gonePlans, AT)).toEqual([{ external_code: 'gone', code_use: 1, gone_since: AT }]);
   });
 
   it('counts the entries of each state, and returns the oldest unknown one', async () => {
@@ -760,7 +763,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(await lists.shownCounts(engine)).toMatchObject(
       Object.fromEntries([...byState].map(([state, { length }]) => [state, length])),
     );
-    expect(await search({ states: ['partial', 'unknown'] })).toEqual(['C', 'D', 'F', 'J']);
+    expect(await search({ states: ['partial', 'unknown'] })).toEqual(['D', 'C', 'F', 'J']);
     expect(await search({ states: ['differs'] })).toEqual(['H']);
     expect(await lists.oldestUnknown(engine)).toBe(minutesAfter(-5));
   });

@@ -44,13 +44,13 @@ const VIEWS: Record<string, { hash: string; en: RegExp; pt: RegExp }> = {
   },
   today: {
     hash: 'today',
-    en: /Plans and stops as the service had them[\s\S]*Provisional: a plan of this day is still open[\s\S]*0 of 1 plan from the ERP is at the service\. It is not known whether [\w-]+ arrived\.[\s\S]*Late now\s+\d+\s+0 of plans from the ERP\s+plus \d+ done late[\s\S]*Plans of the day[\s\S]*received after its start: 10 Mar[\s\S]*\d of \d[\s\S]*Deliveries by status[\s\S]*Late stops: \d+ open, \d+ done[\s\S]*Missing proof of delivery[\s\S]*Speeding/,
+    en: /Plans and stops as the service had them[\s\S]*Provisional: a plan of this day is still open[\s\S]*0 of 1 plan from the ERP is confirmed at the service\. It is not known whether [\w-]+ arrived\.[\s\S]*Late now\s+\d+\s+plus \d+ done late[\s\S]*Plans of the day[\s\S]*received after its start: 10 Mar[\s\S]*\d of \d[\s\S]*Deliveries by status[\s\S]*Late stops: \d+ open, \d+ done[\s\S]*Missing proof of delivery[\s\S]*Speeding/,
     pt: /Planos e paradas como estavam no serviço[\s\S]*Planos do dia[\s\S]*\d de \d[\s\S]*Entregas por estado[\s\S]*Paradas atrasadas[\s\S]*Entregas sem comprovante[\s\S]*Excesso de velocidade/,
   },
   data: {
     hash: 'data',
-    en: /days and times in America\/Sao_Paulo[\s\S]*Yesterday, Mon 09 Mar, is not final.*Its figures may also lack records or differ from the service:\s+event: drift: 10% of final rows\s+vehicle: 1 record is in quarantine[\s\S]*checklist \(with answers\): hole[\s\S]*route_plan \(.*\): provisional · read completely · late corrections are read for 3 d after it · expected final Fri 13 Mar, 00:00 · last read [\s\S]*The last 30 days[\s\S]*provisional[\s\S]*Latest final day[\s\S]*never verified\s+next check in [\s\S]*drift: 10%[\s\S]*route_point_execution[\s\S]*fresh[\s\S]*1 invalid record/,
-    pt: /Ontem, .*, não está fechado.*Além disso, podem faltar registros nos números, ou eles podem diferir do serviço:\s+event: divergência: 10% das linhas fechadas\s+vehicle: 1 registro está em quarentena[\s\S]*checklist \(com respostas\): lacuna[\s\S]*Os últimos 30 dias[\s\S]*provisório[\s\S]*nunca verificada[\s\S]*divergência: 10%[\s\S]*route_point_execution[\s\S]*em dia[\s\S]*1 registro inválido[\s\S]*Veículos da conta/,
+    en: /days and times in America\/Sao_Paulo[\s\S]*Yesterday, Mon 09 Mar, is not final.*these tables may lack records or differ from the service:\s+event: drift: 10% of final rows\s+vehicle: 1 record is in quarantine[\s\S]*checklist \(with answers\): hole[\s\S]*route_plan \(.*\): provisional · read completely · late corrections are read for 3 d after it · expected final Fri 13 Mar, 00:00 · last read [\s\S]*The last 30 days[\s\S]*provisional[\s\S]*Latest final day[\s\S]*never verified\s+next check in [\s\S]*drift: 10%[\s\S]*route_point_execution[\s\S]*fresh[\s\S]*1 invalid record/,
+    pt: /Ontem, .*, não está fechado.*a estas tabelas podem faltar registros, ou elas podem diferir do serviço:\s+event: divergência: 10% das linhas fechadas\s+vehicle: 1 registro está em quarentena[\s\S]*checklist \(com respostas\): lacuna[\s\S]*Os últimos 30 dias[\s\S]*provisório[\s\S]*nunca verificada[\s\S]*divergência: 10%[\s\S]*route_point_execution[\s\S]*em dia[\s\S]*1 registro inválido[\s\S]*Veículos da conta/,
   },
   config: {
     hash: 'config',

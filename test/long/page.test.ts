@@ -301,7 +301,7 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
 
   it('shows hostile names as text', async () => {
     const page = await open('plans');
-    await page.getByRole('link', { name: HOSTILE[0] }).click();
+    await page.getByRole('table').getByRole('link', { name: HOSTILE[0] }).click();
     for (const text of HOSTILE.slice(1, 3)) await page.getByText(text, { exact: false }).first().waitFor();
     expect(await page.locator('main script, main img').count()).toBe(0);
   });
@@ -561,7 +561,7 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
       entryIn('rejected', { external_code: 'V-3', payload, reasons: '["No vehicle has this plate."]' }),
     ]);
     const page = await open('today?day=2026-03-15');
-    const said = page.getByText('1 of 3 plans from the ERP are at the service.').locator('..');
+    const said = page.getByText('1 of 3 plans from the ERP are confirmed at the service.').locator('..');
     await said
       .getByText(
         'V-3 was rejected: No vehicle has this plate. Correct it in the ERP; then it is sent by itself. It is not known whether V-2 arrived.',
@@ -602,7 +602,7 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
     await opened.picture('partial-plan');
 
     await page.goto(`${place.url}/#/today?day=2026-03-16`);
-    const said = page.getByText('2 of 2 plans from the ERP are at the service.').locator('..');
+    const said = page.getByText('2 of 2 plans from the ERP are confirmed at the service.').locator('..');
     await said.getByRole('link', { name: '1 plan was taken without some of its stops.' }).waitFor();
     const ofDay = page.getByRole('table', { name: /^Plans of the day/ }).getByRole('row');
     expect(await ofDay.filter({ hasText: 'T-2' }).innerText()).toMatch(/taken in part[\s\S]*Address not found/);
@@ -630,7 +630,7 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
     await page.getByText('make the change there').waitFor();
     await opened.picture('differing-plan');
     await page.goto(`${place.url}/#/today?day=2026-03-17`);
-    const line = page.getByText('1 of 1 plan from the ERP is at the service.').locator('..');
+    const line = page.getByText('1 of 1 plan from the ERP is confirmed at the service.').locator('..');
     await line.getByRole('link', { name: `${said}.` }).waitFor();
     await opened.picture('differing-day');
   });
@@ -648,7 +648,7 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
       entryIn('confirmed', { external_code: 'G-2', remote_id: null, told_at, attention: 'found_twice' }),
     ]);
     const page = await open('today?day=2026-03-17');
-    const said = page.getByText('1 of 2 plans from the ERP are at the service.').locator('..');
+    const said = page.getByText('1 of 2 plans from the ERP are confirmed at the service.').locator('..');
     expect(await said.innerText()).toMatch(/1 plan is gone from the service\.\s+1 plan needs a person\.$/);
     expect(await said.getAttribute('class')).toBe('banner bad');
     const row = (name: RegExp) => page.getByRole('table', { name: /^Plans of the day/ }).getByRole('row', { name });
@@ -656,6 +656,8 @@ describe.skipIf(chromiumPath === undefined)('the page', RETRY, () => {
     expect(await row(/G-2/).innerText()).toMatch(/at the service\s+found twice/);
     await row(/G-1/).getByRole('link', { name: 'G-1' }).click();
     await page.getByText(/^The service no longer returns this plan since/).waitFor();
+    await page.goto(`${place.url}/#/plans`);
+    await page.getByLabel('Needs a person').getByRole('link', { name: 'G-1' }).waitFor();
   });
 
   it('goes to the map of a plan, and says how many of many plans it shows', async () => {

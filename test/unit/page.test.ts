@@ -187,7 +187,7 @@ it('says of a day whether it may be published, and from when: its last table dec
     'Mon 16 Nov, is not final yet: do not publish it before Fri 20 Nov, 00:00',
   );
   expect(said(...later, table('provisional'))).toContain('a plan of it is still open');
-  expect(said(...later, { ...table('hole'), table_name: 'checklist' })).toContain('checklist was not read completely');
+  expect(said(...later, { ...table('hole'), table_name: 'checklist' })).toContain('Not read completely: checklist');
 });
 
 it('is green over yesterday only if it is final and no table has records in quarantine or drift', async () => {
@@ -207,10 +207,18 @@ it('is green over yesterday only if it is final and no table has records in quar
 it('counts the late stops of plans from the ERP, where the service has others too and all are known', async () => {
   const { lateOfErp } = await import(`${FOLDER}/views/day-plans.js`);
   const row = (entry: object | null, stops_late_open: number) => ({ entry, plan: { stops_late_open } });
-  const rows = [row({}, 2), row(null, 4), { entry: {}, plan: null }, row({}, 1), { ...row({}, 8), step: 'gone' }];
+  const rows = [
+    row({}, 2),
+    row(null, 4),
+    { entry: {}, plan: null, step: 'rejected' },
+    row({}, 1),
+    { ...row({}, 8), step: 'gone' },
+  ];
   expect(lateOfErp({ steps: { in: 2, rejected: 1, foreign: 1 }, rows, cut: false })).toBe(3);
   expect(lateOfErp({ steps: { in: 2, rejected: 1, foreign: 1 }, rows, cut: true })).toBeUndefined();
   expect(lateOfErp({ steps: { in: 5 }, rows, cut: false })).toBeUndefined();
+  const unread = { entry: {}, plan: null, step: 'unknown' };
+  expect(lateOfErp({ steps: { in: 2, unknown: 1, foreign: 1 }, rows: [...rows, unread], cut: false })).toBeUndefined();
 });
 
 describe('the stops of ERP and service', async () => {

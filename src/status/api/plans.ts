@@ -21,6 +21,7 @@ import { type OutboxEntry, reasonsOf, SHOWN_STATES, shownEntry } from '../../war
 import {
   countEntries,
   entriesNamed,
+  gonePlans,
   kindsWithWaitingFiles,
   searchEntries,
   shownCounts,
@@ -58,10 +59,14 @@ export function plans(dependencies: StatusServerDependencies): Hono {
     const starting = day === undefined ? undefined : dayOf(day, config.timezone);
     const search = { kind, code, states: state, starting };
     const slice = { limit: PAGE_ROWS + 1, offset: params.page * PAGE_ROWS };
+    const at = isoInstant(dependencies.clock.now());
     const rows = await engine.read((sql) => searchEntries(sql, { ...search, ...slice }));
     return c.json({
       counts: await shownCounts(engine),
-      attention: await outboxAttention(engine, isoInstant(dependencies.clock.now())),
+      /** Of the search. */
+      attention: await outboxAttention(engine, at, search),
+      /** Confirmed plans that the service no longer returns. */
+      gone: (await engine.read((sql) => gonePlans(sql, at))).map((plan) => ({ kind: 'route_plans', ...plan })),
       unread: await unread(dependencies, languageOf(c)),
       deadline: await deadlineStatus({ config, engine, clock: dependencies.clock }),
       /** Entries that match the search, on all pages. */

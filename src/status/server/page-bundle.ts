@@ -33,7 +33,10 @@ export function bundle(entry: URL): string {
   return `${functions.join('')}export default module${last};\n`;
 }
 
-/** Without comment lines and indentation: the browser need not receive them. No text of the page depends on its indentation. */
+/** Of a type, within a line. */
+const TYPE = /\/\*\* @type \{[^*]*\} \*\/ /g;
+
+/** Without comments and indentation: the browser need not receive them. No text of the page depends on its indentation. */
 function onlyCode(text: string): string {
   let isInside = false;
   const isCode = (line: string): boolean => {
@@ -46,7 +49,7 @@ function onlyCode(text: string): string {
   return text
     .split('\n')
     .filter(isCode)
-    .map((line) => line.trimStart())
+    .map((line) => line.trimStart().replaceAll(TYPE, ''))
     .join('\n');
 }
 

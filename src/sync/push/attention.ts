@@ -2,8 +2,8 @@
 // needs a person, each run ends partial, with the reason as its code.
 import { Skippable } from '../../core/errors.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import { type AttentionReason, entriesNeedingAttention } from '../../warehouse/outbox/lists.ts';
-import type { PushKind, PushRun } from './kind.ts';
+import { type AttentionReason, type EntryFilter, entriesNeedingAttention } from '../../warehouse/outbox/lists.ts';
+import type { PushRun } from './kind.ts';
 
 const LIST = 'npx roadbook outbox list shows them';
 const NOT_THERE = `Check whether the service has them; ${LIST}. If one is not there: npx roadbook outbox retry CODE --not-there`;
@@ -40,10 +40,9 @@ export const ATTENTION_REASONS = Object.keys(ATTENTION_WORDS) as AttentionReason
 
 export type OutboxAttention = Awaited<ReturnType<typeof outboxAttention>>[number];
 
-/** Why entries need a person now, for one kind or for all kinds. */
-export async function outboxAttention(engine: Engine, at: string, kind?: PushKind) {
-  const found = await engine.read((sql) => entriesNeedingAttention(sql, at, kind?.feed));
-  const noun = kind?.noun ?? 'item';
+/** Why entries need a person now: all of them, or those of the filter. */
+export async function outboxAttention(engine: Engine, at: string, filter?: EntryFilter, noun = 'item') {
+  const found = await engine.read((sql) => entriesNeedingAttention(sql, at, filter));
   return [...Map.groupBy(found, ({ reason }) => reason)].map(([reason, own]) => {
     const entries = own.reduce((sum, { n }) => sum + n, 0);
     const { what, hint } = ATTENTION_WORDS[reason];
@@ -53,6 +52,6 @@ export async function outboxAttention(engine: Engine, at: string, kind?: PushKin
 }
 
 export async function reportAttention({ kind, engine, now, report }: PushRun): Promise<void> {
-  for (const { reason, entries, text, hint } of await outboxAttention(engine, now(), kind))
+  for (const { reason, entries, text, hint } of await outboxAttention(engine, now(), { kind: kind.feed }, kind.noun))
     report(new Skippable(text, { code: reason, hint }), 'entries need a person', { entries });
 }

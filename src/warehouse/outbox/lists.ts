@@ -42,14 +42,15 @@ export interface EntrySearch extends EntryFilter {
   offset?: number;
 }
 
-/** Entries that need a person first, then the most recently changed. */
+/** Entries that need a person or may soon need one first, the longest unknown before others; then the most recently changed. */
 export const searchEntries = (sql: Knex, search: EntrySearch): Promise<OutboxEntry[]> =>
   matching(sql, search)
     .orderByRaw(
-      `case when attention is not null then 0 when state = 'unknown' then 1 when state = 'sending' then 2
-       when told_at is null and state <> 'ready' then 3
+      `case when attention is not null then 0 when told_at is null and state not in ('ready', 'unknown', 'sending') then 1
+       when state = 'unknown' then 2 when state = 'sending' then 3
        when state = 'rejected' or ${SHOWN_STATE} in ('partial', 'differs') then 4 else 5 end`,
     )
+    .orderByRaw("case when attention is null and state = 'unknown' then unknown_since end")
     .orderBy('updated_at', 'desc')
     .orderBy(['external_code', 'code_use'])
     .limit(search.limit)
@@ -146,13 +147,11 @@ export async function countUnclear(sql: Knex, at: string): Promise<number> {
 export async function entriesNeedingAttention(
   sql: Knex,
   at: string,
-  kind?: string,
+  filter: EntryFilter = {},
 ): Promise<{ reason: AttentionReason; kind: string; n: number }[]> {
   const late = before(at, GRACE_MS);
   const entries = (reason: string): Knex.QueryBuilder =>
-    sql('push_outbox')
-      .select('kind', sql.raw(`${reason} as reason`))
-      .where(kind === undefined ? {} : { kind });
+    matching(sql, filter).select('kind', sql.raw(`${reason} as reason`));
   const noted = entries('attention')
     .whereNotNull('attention')
     // A plan whose period is over can no longer be sent.
@@ -277,14 +276,17 @@ export const unconfirmedPlans = (
     .select('external_code', 'state', 'period_start', 'created_at');
 
 /** Confirmed plans that are not over and that the service no longer returns, in the order in which they end. */
-export const gonePlans = (sql: Knex, at: string): Promise<{ external_code: string; gone_since: string }[]> =>
+export const gonePlans = (
+  sql: Knex,
+  at: string,
+): Promise<{ external_code: string; code_use: number; gone_since: string }[]> =>
   sql('push_outbox')
     .join('route_plan', 'route_plan.id', 'push_outbox.remote_id')
     .where({ kind: 'route_plans', state: 'confirmed' })
     .where('period_end', '>', at)
     .whereNotNull('route_plan._missing_since')
     .orderBy('push_outbox.period_end')
-    .select('push_outbox.external_code', 'route_plan._missing_since as gone_since');
+    .select('push_outbox.external_code', 'push_outbox.code_use', 'route_plan._missing_since as gone_since');
 
 /** Of the plans sent once since then: how many a read-back has shown, and after how long the slowest of the last 1,000. */
 export async function slowestListing(engine: Engine, since: string): Promise<{ plans: number; delayMs: number }> {

@@ -121,7 +121,8 @@ export function useData(path, query = {}, { everyMs = REFRESH_MS, isFixed = fals
       if (!isFirst.current) void reading.current?.again();
       isFirst.current = false;
     },
-    isFixed ? [] : [slow, actions],
+    // What is fixed is read again only if it could not be read, for instance before the token was given.
+    isFixed ? [known.error === undefined ? 0 : actions] : [slow, actions],
   );
   // What was read for another address would stand under the name of this one.
   return known.key === key ? known : { key, last: known.last };

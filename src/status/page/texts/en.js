@@ -501,12 +501,14 @@ export const en = {
   'says.not_acknowledged': 'finished, but the ERP has not accepted the notification for more than ten minutes.',
   'todo.unknown':
     'Roadbook goes on looking for it, and sends it again once it is certain that it is not there. If it is urgent, look for its code at the service yourself; if it is not there, press “Not at the service: send it”.',
-  'todo.inconclusive': 'Check whether the service has it. If not, send it again with “Not at the service: send it”.',
+  'todo.inconclusive':
+    'Check whether the service has it. If not, and if it is still wanted, send it again with “Not at the service: send it”.',
   'todo.retries_exhausted':
-    'Check whether the service has it. If not, send it again with “Not at the service: send it”.',
-  'todo.never_shown': 'Check whether the service has it. If not, send it again with “Not at the service: send it”.',
+    'Check whether the service has it. If not, and if it is still wanted, send it again with “Not at the service: send it”.',
+  'todo.never_shown':
+    'Check whether the service has it. If not, and if it is still wanted, send it again with “Not at the service: send it”.',
   'todo.found_twice':
-    'Remove all but one at the service, by identifier: an earlier plan of this code stays. Roadbook cannot do that.',
+    'At the service, keep one of the identifiers in its message and remove the others; Roadbook cannot do that. An earlier plan of this code has another identifier, and stays.',
   'todo.code_reused': 'Give it a code of its own in the ERP, or set reuse_codes: true for the job.',
   'todo.read_error': 'Correct it in the ERP.',
   'todo.invalid_change': 'Correct it in the ERP.',
@@ -537,7 +539,7 @@ export const en = {
     'Late is more than {span} after the planned time. Returned stops and those that the office recorded are not judged.',
   'today.provisional': 'Provisional: expected final from {at}.',
   'today.waits': 'Provisional: a plan of this day is still open.',
-  'today.final': 'Final: the figures of this day no longer change.',
+  'today.final': 'Final: the plans and stops of this day no longer change.',
   'today.byStatus': 'Deliveries by status',
   'today.noStops': 'No stops are planned for this day.',
   'today.progress': 'Planned and done',
@@ -581,8 +583,8 @@ export const en = {
   'dayPlans.caption': 'Plans of the day, from the ERP and at the service',
   'dayPlans.showAll': 'Show all',
   'dayPlans.there': {
-    one: '{there} of {n} plan from the ERP is at the service.',
-    other: '{there} of {n} plans from the ERP are at the service.',
+    one: '{there} of {n} plan from the ERP is confirmed at the service.',
+    other: '{there} of {n} plans from the ERP are confirmed at the service.',
   },
   'dayPlans.wasRejected': '{code} was rejected: {why}.',
   'dayPlans.rejected': { one: '{n} plan was rejected.', other: '{n} plans were rejected.' },
@@ -634,10 +636,10 @@ export const en = {
   'days.final': 'Yesterday, {day}, is final in every table: its figures no longer change.',
   'days.finalFlawed':
     'Yesterday, {day}, is final in every table, but its figures may lack records or differ from the service:',
-  'days.flawed': 'Its figures may also lack records or differ from the service:',
+  'days.flawed': 'Besides, for any day, these tables may lack records or differ from the service:',
   'days.publishFrom': 'Yesterday, {day}, is not final yet: do not publish it before {at}.',
   'days.waits': 'Yesterday, {day}, is not final: a plan of it is still open, so its figures may change.',
-  'days.hole': 'Yesterday, {day}, is not final: {tables} was not read completely, so its figures may be incomplete.',
+  'days.hole': 'Yesterday, {day}, is not final in {n} of {all} tables. Not read completely: {tables}.',
   'days.latestFinal': 'Latest day that is final in every table: {day}',
   'days.noneFinalInAll': 'None of the last 30 days is final in every table.',
   'days.title': 'The last 30 days',

@@ -512,11 +512,14 @@ export const pt = {
   'says.not_acknowledged': 'concluído, mas o ERP não aceita o aviso há mais de dez minutos.',
   'todo.unknown':
     'O Roadbook continua a procurá-lo e o envia de novo quando houver certeza de que não está lá. Se for urgente, procure você mesmo o código no serviço; se não estiver lá, pressione “Não está no serviço: enviar”.',
-  'todo.inconclusive': 'Verifique se o serviço o tem. Se não, envie-o de novo com “Não está no serviço: enviar”.',
-  'todo.retries_exhausted': 'Verifique se o serviço o tem. Se não, envie-o de novo com “Não está no serviço: enviar”.',
-  'todo.never_shown': 'Verifique se o serviço o tem. Se não, envie-o de novo com “Não está no serviço: enviar”.',
+  'todo.inconclusive':
+    'Verifique se o serviço o tem. Se não, e se ainda for necessário, envie-o de novo com “Não está no serviço: enviar”.',
+  'todo.retries_exhausted':
+    'Verifique se o serviço o tem. Se não, e se ainda for necessário, envie-o de novo com “Não está no serviço: enviar”.',
+  'todo.never_shown':
+    'Verifique se o serviço o tem. Se não, e se ainda for necessário, envie-o de novo com “Não está no serviço: enviar”.',
   'todo.found_twice':
-    'No serviço, deixe só um deles, pelo identificador: um plano anterior com este código fica. O Roadbook não pode fazer isso.',
+    'No serviço, mantenha um dos identificadores da mensagem e remova os outros; o Roadbook não pode fazer isso. Um plano anterior com este código tem outro identificador, e fica.',
   'todo.code_reused': 'Dê a ele um código próprio no ERP, ou defina reuse_codes: true na tarefa.',
   'todo.read_error': 'Corrija-o no ERP.',
   'todo.invalid_change': 'Corrija-o no ERP.',
@@ -547,7 +550,7 @@ export const pt = {
     'Atraso é mais de {span} depois da hora prevista. Paradas devolvidas e as que o escritório registrou não são avaliadas.',
   'today.provisional': 'Provisório: deve fechar em {at}.',
   'today.waits': 'Provisório: um plano deste dia ainda está aberto.',
-  'today.final': 'Fechado: os números deste dia não mudam mais.',
+  'today.final': 'Fechado: os planos e paradas deste dia não mudam mais.',
   'today.byStatus': 'Entregas por estado',
   'today.noStops': 'Nenhuma parada prevista para este dia.',
   'today.progress': 'Previsto e feito',
@@ -591,8 +594,8 @@ export const pt = {
   'dayPlans.caption': 'Planos do dia, do ERP e no serviço',
   'dayPlans.showAll': 'Mostrar todos',
   'dayPlans.there': {
-    one: '{there} de {n} plano do ERP está no serviço.',
-    other: '{there} de {n} planos do ERP estão no serviço.',
+    one: '{there} de {n} plano do ERP está confirmado no serviço.',
+    other: '{there} de {n} planos do ERP estão confirmados no serviço.',
   },
   'dayPlans.wasRejected': '{code} foi rejeitado: {why}.',
   'dayPlans.rejected': { one: '{n} plano foi rejeitado.', other: '{n} planos foram rejeitados.' },
@@ -644,11 +647,11 @@ export const pt = {
   'days.final': 'Ontem, {day}, está fechado em todas as tabelas: os números não mudam mais.',
   'days.finalFlawed':
     'Ontem, {day}, está fechado em todas as tabelas, mas podem faltar registros nos números, ou eles podem diferir do serviço:',
-  'days.flawed': 'Além disso, podem faltar registros nos números, ou eles podem diferir do serviço:',
+  'days.flawed':
+    'Além disso, em qualquer dia, a estas tabelas podem faltar registros, ou elas podem diferir do serviço:',
   'days.publishFrom': 'Ontem, {day}, ainda não está fechado: não publique antes de {at}.',
   'days.waits': 'Ontem, {day}, não está fechado: um plano dele ainda está aberto, então os números podem mudar.',
-  'days.hole':
-    'Ontem, {day}, não está fechado: {tables} não foi lido por completo, então os números podem estar incompletos.',
+  'days.hole': 'Ontem, {day}, não está fechado em {n} de {all} tabelas. Sem leitura completa: {tables}.',
   'days.latestFinal': 'Último dia fechado em todas as tabelas: {day}',
   'days.noneFinalInAll': 'Nenhum dos últimos 30 dias está fechado em todas as tabelas.',
   'days.title': 'Os últimos 30 dias',

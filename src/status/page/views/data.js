@@ -32,7 +32,7 @@ export function TablesView({ args: [section], query: { page = '0', table = '', w
   }, [isWanted]);
   return html`<div class="day-head"><h1 tabindex="-1">${t('view.data')}</h1>
       ${zone && html`<span class="hint">${t('data.zone', { zone })}</span>`}</div>
-    <${Loaded} of=${status}>${({ days, tables }) => html`<${Yesterday} days=${days} tables=${tables} /><h2>${t('days.title')}</h2><${Days} days=${days} />`}<//>
+    <${Loaded} of=${status}>${({ days, tables }) => html`<${Yesterday} days=${days} tables=${tables} isOld=${status.error !== undefined} /><h2>${t('days.title')}</h2><${Days} days=${days} />`}<//>
     <h2>${t('data.tables')}</h2>
     <${Loaded} of=${status}>${(data) => html`<${Table} caption=${t('data.tablesCaption')} columns=${columns()}
       rows=${data.tables.map((each) => tableRow(each, data, dictionary.data?.tables ?? []))} empty=${t('data.noTables')} />

@@ -26,18 +26,23 @@ const TONES = {
 export const total = (/** @type {Record<string, number>} */ steps) =>
   Object.values(steps).reduce((sum, n) => sum + n, 0);
 
-/** Late open stops of the ERP's plans; undefined if there are no others, or if the server left out rows. */
+/**
+ * Late open stops of the ERP's plans; undefined if there are no other plans, or if not all are known: the server left out
+ * rows, or the stops of a plan that may be at the service were not read.
+ */
 export function lateOfErp(/** @type {any} */ { steps, rows, cut }) {
   if (!steps.foreign || cut) return undefined;
-  const own = rows.filter(({ entry, step }) => entry !== null && step !== 'gone');
-  return own.reduce((sum, { plan }) => sum + (plan?.stops_late_open ?? 0), 0);
+  const own = rows.filter(
+    ({ entry, step }) => entry !== null && !['gone', 'rejected', 'cancelled', 'received'].includes(step),
+  );
+  if (own.some(({ plan }) => !plan)) return undefined;
+  return own.reduce((sum, { plan }) => sum + (plan.stops_late_open ?? 0), 0);
 }
 
 /** The day's plans in one line: how many of the ERP's are at the service, and what is wrong with the others. */
 export function PlansInShort({ plans: { data, error }, isToday }) {
   const { overview } = usePage();
-  // The table below says of when its figures are.
-  if (data === undefined || error !== undefined) return null;
+  if (data === undefined) return null;
   const {
     foreign = 0,
     cancelled = 0,
@@ -51,12 +56,16 @@ export function PlansInShort({ plans: { data, error }, isToday }) {
   const there = (data.steps.in ?? 0) + partial + differs;
   const needing = data.rows.filter((/** @type {any} */ { entry }) => entry?.needs_person);
   // Of any other step the line says something by itself.
-  const person = needing.filter(({ step }) => step === 'in').length;
+  const isUnsaid = ({ step }) =>
+    ['in', 'cancelled', 'received'].includes(step) || (step === 'unknown' && unknown > MOST_NAMED);
+  const person = needing.filter(isUnsaid).length;
   const n = total(data.steps) - foreign - cancelled;
   const unread = isToday && overview ? linesOf(overview).find(({ code }) => code === 'push_unreadable') : undefined;
   if (n + needing.length === 0 && unread === undefined) return null;
   const tone =
     rejected + gone + needing.length > 0 ? 'bad' : unknown + received + partial + differs > 0 || unread ? 'late' : 'ok';
+  // The table below says of when its figures are: old ones reassure nobody.
+  if (tone === 'ok' && error !== undefined) return null;
   const link = (/** @type {string} */ state, /** @type {string} */ words) =>
     html`${' '}<a href=${href('plans', [], { state, kind: 'route_plans', day: data.day })}>${words}</a>`;
   const named = (/** @type {'rejected' | 'unknown'} */ step, /** @type {number} */ many) =>

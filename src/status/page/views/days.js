@@ -8,16 +8,17 @@ import { Strip } from '../parts/sparks.js';
 import { Empty, Time } from '../parts/words.js';
 import { hasWord, rich, t, word } from '../texts.js';
 import { dayAndTime, finePercent, span, toneOf, weekday, weekdayAndTime } from '../words.js';
+import { shownHealth } from './overview.js';
 
-/** Today is the first of `days`. */
-export function Yesterday({ days, tables }) {
+/** Today is the first of `days`. `isOld`: newer figures could not be read. */
+export function Yesterday({ days, tables, isOld = false }) {
   const [, yesterday] = days;
   if (yesterday === undefined) return null;
   const open = yesterday.tables.filter(({ status }) => status !== 'final');
   const hasHole = open.some(({ status }) => status === 'hole');
   const flawed = tables.filter(({ in_quarantine, drift_ratio }) => in_quarantine > 0 || drift_ratio > 0);
   const isSound = open.length === 0 && flawed.length === 0;
-  return html`<section class="banner ${isSound ? 'ok' : hasHole ? 'bad' : 'late'}" aria-label=${t('days.yesterday')}>
+  return html`<section class="banner ${isSound ? (isOld ? 'still' : 'ok') : hasHole ? 'bad' : 'late'}" aria-label=${t('days.yesterday')}>
     <strong>${conclusion(yesterday, flawed)}</strong>
     ${flawed.length === 0 ? null : html`${open.length === 0 ? null : ` ${t('days.flawed')}`}<ul class="needs">${flawed.map((each) => html`<${Flawed} key=${each.name} of=${each} />`)}</ul>`}
     ${open.length === 0 ? null : html`${' '}${latestFinal(days)}<ul class="needs">${open.map((each) => html`<${OpenTable} key=${each.table_name} of=${each} day=${yesterday} tables=${tables} />`)}</ul>`}
@@ -37,7 +38,8 @@ export function conclusion({ day, tables }, flawed = []) {
   const open = tables.filter(({ status }) => status !== 'final');
   if (open.length === 0) return t(flawed.length === 0 ? 'days.final' : 'days.finalFlawed', { day: weekday(day) });
   const holes = open.filter(({ status }) => status === 'hole').map(({ table_name }) => table_name);
-  if (holes.length > 0) return t('days.hole', { day: weekday(day), tables: holes.join(', ') });
+  if (holes.length > 0)
+    return t('days.hole', { day: weekday(day), n: open.length, all: tables.length, tables: holes.join(', ') });
   if (open.some(({ expected_final_at }) => expected_final_at === null)) return t('days.waits', { day: weekday(day) });
   const last = Math.max(...open.map(({ expected_final_at }) => Date.parse(expected_final_at ?? '')));
   return t('days.publishFrom', { day: weekday(day), at: weekdayAndTime(last) });
@@ -55,7 +57,8 @@ function OpenTable({ of: status, day, tables }) {
   const { table_name: name, last_read_at } = status;
   const { overview } = usePage();
   const job = tables.find((table) => table.name === name)?.job;
-  const { health } = overview?.jobs.find((each) => each.name === job) ?? {};
+  const found = overview?.jobs.find((each) => each.name === job);
+  const health = found === undefined ? '' : shownHealth(found);
   return html`<li><code>${name}</code>${hasWord('dayParts', name) ? ` (${word('dayParts', name)})` : null}: ${statusWords(status, day)}
     ${last_read_at === null ? null : html` · ${rich('days.lastRead', { when: html`<${Time} at=${last_read_at} />` })}`}
     ${job === undefined ? null : html` · <a href=${href('jobs', [job])}>${job}</a>${STOPPED.includes(health) ? ` (${word('health', health)})` : null}`}</li>`;

@@ -26,9 +26,14 @@ function Board({ query: { page = '0', state = '', kind = '', code = '', day = ''
     clearTimeout(typing.current);
     typing.current = setTimeout(() => setFilter({ code: value }, { replace: true }), 200);
   };
+  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
+  useEffect(() => {
+    // The code of a link, unless a person is typing one.
+    if (input.current && document.activeElement !== input.current) input.current.value = code;
+  }, [code]);
   const filters = html`<div class="filters">
     <label><span>${t('plans.code')}</span>
-      <input type="search" defaultValue=${code} onInput=${search} placeholder=${t('plans.partOfCode')} autocomplete="off" /></label>
+      <input ref=${input} type="search" defaultValue=${code} onInput=${search} placeholder=${t('plans.partOfCode')} autocomplete="off" /></label>
     <${Choice} label=${t('column.kind')} value=${kind} values=${KINDS} group="kind" onChoose=${(value) => setFilter({ kind: value })} />
     <label><span>${t('plans.day')}</span><input type="date" value=${day} onChange=${(/** @type {any} */ event) => setFilter({ day: event.target.value })} /></label>
     ${board.data === undefined ? null : html`<${ActionsOnMany} found=${board.data.found} search=${{ state, kind, code, day }} />`}
@@ -37,7 +42,7 @@ function Board({ query: { page = '0', state = '', kind = '', code = '', day = ''
     ${
       board.last === undefined
         ? null
-        : html`<${Attention} attention=${board.last.attention} rows=${board.data?.rows ?? []} isFiltered=${state + kind + code + day !== ''} /><${Unread} unread=${board.last.unread} isWanted=${show === 'unread'} /><${Deadline} deadline=${board.last.deadline} />
+        : html`<${Attention} attention=${board.data?.attention ?? []} rows=${board.data?.rows ?? []} gone=${board.last.gone} isFiltered=${state + kind + code + day !== ''} /><${Unread} unread=${board.last.unread} isWanted=${show === 'unread'} /><${Deadline} deadline=${board.last.deadline} isOld=${board.error !== undefined} />
       <${States} counts=${board.last.counts} current=${state} />`
     }
     ${filters}
@@ -49,12 +54,11 @@ function Board({ query: { page = '0', state = '', kind = '', code = '', day = ''
 /** How many are named for each reason. */
 const MOST_NAMED = 3;
 
-/** Entries that need a person are the first rows. Under a filter only the reasons of the rows count. */
-function Attention({ attention, rows, isFiltered }) {
-  const own = attention.flatMap(({ reason, entries }) => {
+/** Why entries of the search need a person. Without a filter also the other reasons of the health that are about single items. */
+function Attention({ attention, rows, gone, isFiltered }) {
+  const own = attention.map(({ reason, entries: n }) => {
     const found = rows.filter((/** @type {any} */ { needs_person }) => needs_person === reason);
-    const n = isFiltered ? found.length : entries;
-    return n === 0 ? [] : [{ reason, n, named: found.slice(0, MOST_NAMED) }];
+    return { reason, n, named: found.slice(0, MOST_NAMED) };
   });
   const { overview } = usePage();
   const others = isFiltered || overview === undefined ? [] : linesOf(overview).filter(isAlsoToLookAt);
@@ -67,10 +71,24 @@ function Attention({ attention, rows, isFiltered }) {
         n,
         named,
       }) => html`<li key=${reason}>${t('plans.reasonCount', { n, what: word('says', reason) })}${' '}
-        ${named.map((entry) => html`<a href=${entryHref(entry)} dir="auto">${entry.external_code}</a>${' '}`)}${n > named.length && named.length > 0 ? '… ' : ''}
+        <${Named} entries=${named} n=${n} />
         <span class="hint">${word('todo', reason)}</span></li>`,
-    )}${others.map(({ code, n, place }) => html`<li key=${code}><a href=${place}>${t(/** @type {any} */ (`reason.${code}`), { n })}</a></li>`)}</ul></section>`;
+    )}${others.map(
+      ({
+        code,
+        n,
+        place,
+      }) => html`<li key=${code}><a href=${place}>${t(/** @type {any} */ (`reason.${code}`), { n })}</a>${' '}
+        <${Named} entries=${code === 'push_gone' ? gone.slice(0, MOST_NAMED) : rows.filter((/** @type {any} */ { shown_state, needs_person }) => shown_state === STATE_OF[code] && needs_person === null).slice(0, MOST_NAMED)} n=${n} />
+        ${hasWord('stateTodo', STATE_OF[code] ?? '') ? html`<span class="hint">${word('stateTodo', STATE_OF[code])}</span>` : null}</li>`,
+    )}</ul></section>`;
 }
+
+const Named = ({ entries, n }) =>
+  html`${entries.map((entry) => html`<a href=${entryHref(entry)} dir="auto">${entry.external_code}</a>${' '}`)}${n > entries.length && entries.length > 0 ? '… ' : ''}`;
+
+/** The state of the entries that a reason of the health counts. @type {Record<string, string>} */
+const STATE_OF = { push_rejected: 'rejected', push_accepted_in_part: 'partial', push_differs: 'differs' };
 
 /** The first have a list of their own above, and those that could not be read one below. */
 const isAlsoToLookAt = (/** @type {{code: string}} */ { code }) =>
@@ -92,12 +110,13 @@ const UnreadFile = ({ unread: { name, reason, job, at, folder } }) => html`<li>
   <${Foreign}>${name}<//>: <${Foreign}>${reason}<//>
   <span class="meaning">${job && html`<a href=${href('jobs', [job])}>${job}</a>`} ${at && dayAndTime(at)} ${folder && html`<code>${folder}</code>`}</span></li>`;
 
-function Deadline({ deadline }) {
+/** `isOld`: newer figures could not be read. */
+function Deadline({ deadline, isOld }) {
   if (deadline === null) return null;
   const { at: by, due_at, confirmed, open, missed } = deadline;
   const isPast = Date.parse(due_at) < Date.now();
   const when = html`<${Time} kind=${isPast ? 'ago' : 'until'} at=${due_at} />`;
-  const tone = missed.length > 0 ? 'bad' : open > 0 ? 'late' : 'ok';
+  const tone = missed.length > 0 ? 'bad' : open > 0 ? 'late' : isOld ? 'still' : 'ok';
   return html`<section class="banner ${tone}" aria-label=${t('plans.deadline')}>
     ${missed.length === 0 ? null : html`<${Missed} codes=${missed} />`}
     <strong>${open === 0 ? t('plans.allConfirmed') : t('plans.notConfirmed', { n: open })}</strong>${' '}
@@ -180,9 +199,12 @@ export function EntryMessage({ entry: { message, reasons } }) {
   return html`<span><${Said}>${message}<//>${reasons.map((reason, n) => html`${n === 0 ? ': ' : '; '}<${Foreign}>${reason}<//>`)}</span>`;
 }
 
+/** @type {Record<string, string>} */
+const ROW_CLASSES = { bad: 'row-bad', late: 'row-late' };
+
 const row = (entry) => ({
   key: entryHref(entry),
-  class: entry.needs_person !== null ? 'row-bad' : toneOf(entry.shown_state) === 'late' ? 'row-late' : '',
+  class: entry.needs_person !== null ? 'row-bad' : ROW_CLASSES[toneOf(entry.shown_state)],
   cells: [
     html`<a href=${entryHref(entry)} dir="auto">${entry.external_code}</a>
       ${entry.code_use === 1 ? null : html`<span class="meaning">${t('plans.use', { use: entry.code_use })}</span>`}

@@ -69,7 +69,8 @@ function Day({ day, plans, chosen }) {
   const { done, returned, open } = picture.counts;
   const { overview } = usePage();
   const steps = plans.data?.steps;
-  const ofErp = steps === undefined || picture.lateOpen === 0 ? undefined : lateOfErp(plans.data);
+  const isUnsure = steps === undefined || plans.error !== undefined;
+  const ofErp = isUnsure || picture.lateOpen === 0 ? undefined : lateOfErp(plans.data);
   const read = overview?.tables.find(({ name }) => name === 'route_plan')?.read_at;
   const isRead = isReadDay(day);
   /** That nothing is late or open is known only of a day that was read. */
