@@ -16,11 +16,12 @@ export async function deadlineStatus(from: { config: Config; engine: Engine; clo
   const at = options?.deadline;
   if (!enabled || typeof at !== 'string') return null;
   const question = { deadline: at, timezone: config.timezone, now: clock.now() };
-  const { dueAt, confirmed, open, missed } = await plansByDeadline(engine, question);
+  const { dueAt, day, confirmed, open, missed } = await plansByDeadline(engine, question);
   return {
     /** Local time by which the plans for tomorrow must be confirmed. */
     at,
     due_at: dueAt,
+    day,
     confirmed,
     open,
     /** Codes of the plans that missed the deadline of the day before they start. */

@@ -32,6 +32,8 @@ export async function plansByDeadline(engine: Engine, { deadline, timezone, now 
   return {
     /** ISO instant of today's deadline. */
     dueAt: isoInstant(dueMs),
+    /** The local day of the plans that it is for. */
+    day: today.add({ days: 1 }).toString(),
     /** How many plans of tomorrow are confirmed, and how many are neither confirmed nor cancelled. */
     confirmed: tomorrow.filter((state) => state === 'confirmed').length,
     open: tomorrow.filter((state) => state !== 'confirmed' && state !== 'cancelled').length,

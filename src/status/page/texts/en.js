@@ -401,7 +401,7 @@ export const en = {
   },
   'plans.unreadTodo': 'Correct the file and drop it again. The folder failed/ has it, with its result beside it.',
   'stateTodo.rejected':
-    'Correct it in the ERP; then it is sent by itself. Retry sends it unchanged, which helps only if the cause is gone.',
+    'Correct it in the ERP, and have its file written again if it came in one; then it is sent by itself. Retry sends it unchanged, which helps only if the cause is gone.',
   'stateTodo.unknown':
     'Nobody knows yet whether these arrived. The next runs look for each at the service, and send it again only once it is certain that it is not there. What needs a person says so.',
   'stateTodo.partial':

@@ -412,7 +412,7 @@ export const pt = {
   },
   'plans.unreadTodo': 'Corrija o arquivo e coloque-o de novo na pasta. Ele está em failed/, com seu resultado ao lado.',
   'stateTodo.rejected':
-    'Corrija no ERP; depois é enviado automaticamente. Tentar de novo o envia sem mudança, o que só ajuda se a causa não existe mais.',
+    'Corrija no ERP e, se veio em um arquivo, gere o arquivo de novo; depois é enviado automaticamente. Tentar de novo o envia sem mudança, o que só ajuda se a causa não existe mais.',
   'stateTodo.unknown':
     'Ainda não se sabe se estes chegaram. As próximas execuções procuram cada um no serviço e só o enviam de novo quando houver certeza de que não está lá. O que precisa de uma pessoa o indica.',
   'stateTodo.partial':

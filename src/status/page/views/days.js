@@ -20,8 +20,8 @@ export function Yesterday({ days, tables, isOld = false }) {
   const isSound = open.length === 0 && flawed.length === 0;
   return html`<section class="banner ${isSound ? (isOld ? 'still' : 'ok') : hasHole ? 'bad' : 'late'}" aria-label=${t('days.yesterday')}>
     <strong>${conclusion(yesterday, flawed)}</strong>
-    ${flawed.length === 0 ? null : html`${open.length === 0 ? null : ` ${t('days.flawed')}`}<ul class="needs">${flawed.map((each) => html`<${Flawed} key=${each.name} of=${each} />`)}</ul>`}
     ${open.length === 0 ? null : html`${' '}${latestFinal(days)}<ul class="needs">${open.map((each) => html`<${OpenTable} key=${each.table_name} of=${each} day=${yesterday} tables=${tables} />`)}</ul>`}
+    ${flawed.length === 0 ? null : html`${open.length === 0 ? null : t('days.flawed')}<ul class="needs">${flawed.map((each) => html`<${Flawed} key=${each.name} of=${each} />`)}</ul>`}
   </section>`;
 }
 

@@ -110,16 +110,18 @@ const UnreadFile = ({ unread: { name, reason, job, at, folder } }) => html`<li>
   <${Foreign}>${name}<//>: <${Foreign}>${reason}<//>
   <span class="meaning">${job && html`<a href=${href('jobs', [job])}>${job}</a>`} ${at && dayAndTime(at)} ${folder && html`<code>${folder}</code>`}</span></li>`;
 
+const UNCONFIRMED = 'unknown,sending,ready,rejected';
+
 /** `isOld`: newer figures could not be read. */
 function Deadline({ deadline, isOld }) {
   if (deadline === null) return null;
-  const { at: by, due_at, confirmed, open, missed } = deadline;
+  const { at: by, due_at, day, confirmed, open, missed } = deadline;
   const isPast = Date.parse(due_at) < Date.now();
   const when = html`<${Time} kind=${isPast ? 'ago' : 'until'} at=${due_at} />`;
   const tone = missed.length > 0 ? 'bad' : open > 0 ? 'late' : isOld ? 'still' : 'ok';
   return html`<section class="banner ${tone}" aria-label=${t('plans.deadline')}>
     ${missed.length === 0 ? null : html`<${Missed} codes=${missed} />`}
-    <strong>${open === 0 ? t('plans.allConfirmed') : t('plans.notConfirmed', { n: open })}</strong>${' '}
+    <strong>${open === 0 ? t('plans.allConfirmed') : html`<a href=${href('plans', [], { state: UNCONFIRMED, kind: 'route_plans', day })}>${t('plans.notConfirmed', { n: open })}</a>`}</strong>${' '}
     ${rich(isPast ? 'plans.deadlinePassed' : 'plans.deadlineAhead', { n: confirmed, by, when })}</section>`;
 }
 

@@ -44,6 +44,7 @@ function Head({ day, today = '' }) {
   };
   return html`<div class="day-head">
     <h1 tabindex="-1">${isToday ? t('view.today') : weekday(asked)}</h1>
+    ${isToday && asked !== '' ? html`<span class="hint">${weekday(asked)}</span>` : null}
     <div class="day-choice">
       <button type="button" class="quiet" aria-label=${t('today.before')} onClick=${step(-1)}>←</button>
       <label><span class="unseen">${t('today.day')}</span>
