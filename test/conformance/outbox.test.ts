@@ -508,7 +508,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
       part: ['confirmed', { reasons: '["a stop"]', updated_at: minutesAfter(-1) }],
     });
     const unknown = ['unknown for long', 'unknown C', 'unknown A', 'unknown B'];
-    const all = ['twice', 'rejected', 'not told', ...unknown, 'sending', 'differs', 'part', 'ready', 'confirmed'];
+    const all = ['twice', ...unknown, 'sending', 'rejected', 'not told', 'differs', 'part', 'ready', 'confirmed'];
     expect(await search({})).toEqual(all);
     expect(await search({ limit: 2 })).toEqual(all.slice(0, 2));
     expect(await search({ limit: 2, offset: 2 })).toEqual(all.slice(2, 4));

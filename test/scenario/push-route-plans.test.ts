@@ -457,8 +457,9 @@ describe('push-route-plans', () => {
     await place.engine.write(({ sql }) => sql('push_outbox').delete());
     place.drop('route_plans', 'b.json', plan('P1'));
     expect(await place.run(JOB)).toMatchObject({ sent: 0, confirmed: 0, error: { code: 'service_failed' } });
-    expect(await place.entry('P1')).toMatchObject({ state: 'ready' });
+    expect(await place.entry('P1')).toMatchObject({ state: 'ready', message: expect.stringMatching(/already has it/) });
     isBroken = false;
+    await place.clock.advance(10 * MINUTE_MS);
     expect(await place.run(JOB)).toMatchObject({ sent: 0, confirmed: 1, error: null });
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
   });

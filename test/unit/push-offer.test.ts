@@ -137,6 +137,11 @@ describe('an offer', () => {
     expect(take([ready], UNREAD)).toMatchObject({ ...invalid, content_hash: '', ...place });
     const neverSent = entryIn('ready', { sent_hash: null });
     expect(take([neverSent], { ...INVALID, remote_key: 'P2' })).toMatchObject({ remote_key: 'P2' });
+    const rejected = (minutes: number) => entryIn('rejected', { sent_hash: 'one', updated_at: minutesAfter(-minutes) });
+    const moved = { ...INVALID, remote_key: 'P2' };
+    expect(take([rejected(1)], moved)).toMatchObject({ remote_key: 'P1', sent_hash: 'one' });
+    expect(take([rejected(60)], moved)).toMatchObject({ remote_key: 'P2', sent_hash: null });
+    expect(take([rejected(60)], { ...moved, period_end: null })).toMatchObject({ ...place, sent_hash: 'one' });
   });
 
   it.each<OutboxState>(['rejected', 'cancelled'])(

@@ -252,8 +252,18 @@ describe('a read-back', () => {
     expect(readBack(changed, found({ isSame: false }))?.entry).toMatchObject({
       sent_hash: 'one',
       message: CHANGED_AFTER_PUSH,
+      reasons: null,
+    });
+    const unusable = entryIn('unknown', { content_hash: 'two', reasons: '["no"]', attention: 'invalid_change' });
+    expect(readBack(unusable, found())?.entry.reasons).toBe('["no"]');
+    const corrected = entryIn('rejected', {
+      attempts: 1,
+      sent_hash: 'one',
+      content_hash: 'two',
+      payload: null,
       reasons: '["no"]',
     });
+    expect(readBack(corrected, found())?.entry).toMatchObject({ message: CHANGED_AFTER_PUSH, reasons: null });
   });
 
   it('that shows an item whose present content is not kept leaves it at the content that was sent', () => {

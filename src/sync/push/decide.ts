@@ -32,6 +32,8 @@ export type Decision =
   | { is: 'inconclusive'; why: string }
   /** The service accepted the entry long ago, and no listing has shown it. */
   | { is: 'never-shown' }
+  /** The service has an item that was never sent; whether with all parts is not known yet. */
+  | { is: 'uncompared' }
   /** Nothing follows for the entry; a later listing may say more. */
   | { is: 'nothing' };
 

@@ -10,7 +10,7 @@ import { isUsualYear, localDay } from '../../erp/items/moments.ts';
 import { validateItem } from '../../erp/items/schemas.ts';
 import { type ErpBatch, type ErpItem, type ReadError, validItems } from '../../erp/source.ts';
 import { type OfferedContent, storeContents } from '../../warehouse/outbox/content.ts';
-import { nameOf, type OutboxEntry, shownState } from '../../warehouse/outbox/entry.ts';
+import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { entriesByCode, type Period } from '../../warehouse/outbox/queries.ts';
 import { storeEntries } from '../../warehouse/outbox/transitions.ts';
 import { hasOtherPolicies } from '../../warehouse/privacy/rewrite.ts';
@@ -20,6 +20,7 @@ import { codesOf } from './codes.ts';
 import { markTaken, takenFiles } from './file-results.ts';
 import { type Payload, type PushRun, payloadOf, type RepeatedNotification, repeatedNotification } from './kind.ts';
 import { type Offer, type OfferRules, offeredStill, takeOffer } from './offer.ts';
+import { differsFromErp } from './outcome.ts';
 import { noteUnread } from './push-issues.ts';
 import { createSpool } from './spool.ts';
 
@@ -113,7 +114,7 @@ async function takeBatch(push: PushRun, { batch, offers, uncoded }: OfferedBatch
         continue;
       }
       const isNew = uses[place]?.content_hash !== then.content_hash;
-      if (isNew && shownState(then) === 'differs') differing.push(then.external_code);
+      if (isNew && differsFromErp(then)) differing.push(then.external_code);
       // One code in two spellings changes the same entry twice. Store it once, over the revision that was read.
       const revision = changed.get(nameOf(then))?.revision ?? then.revision;
       changed.set(nameOf(then), { ...then, revision });

@@ -240,8 +240,11 @@ function invalid(known: OutboxEntry, offer: Offer, rejection: Rejection, rules: 
       const rejected = rejectedAnew(known, rules);
       return rejected && transition(known, 'note', rules.at, rejected);
     }
-    // A send without an identifier may have arrived: a read-back finds it by its own key and period.
-    const place = isUnread || (wasSent(known) && known.remote_id === null) ? placeOf(known) : {};
+    const isSamePlace = known.remote_key === offer.remote_key && isOverlapping(known, offer);
+    // A read-back finds a send that may have arrived by its own key and period; a period that cannot be read is none.
+    const isKept =
+      isUnread || mayHaveArrived(known, isSamePlace, rules) || (wasSent(known) && offer.period_end === null);
+    const place = isKept ? placeOf(known) : { sent_hash: isSamePlace ? known.sent_hash : null };
     return transition(known, 'reject', rules.at, { ...contentOf(offer), ...place, ...rejection });
   }
   if (known.state === 'confirmed' && !isUnread && !rules.canChange) return flagged(known, offer, rules);

@@ -13,7 +13,6 @@ import {
   type OutboxEntry,
   type Place,
   reasonsText,
-  shownState,
 } from '../../warehouse/outbox/entry.ts';
 import { type EntryChange, type TransitionName, transition } from '../../warehouse/outbox/transitions.ts';
 import type { Decision } from './decide.ts';
@@ -53,10 +52,13 @@ export async function storeOutcomes<T extends Outcome>(
   return stored;
 }
 
+/** A person has to look at it, whether or not it also lacks some of its stops. */
+export const differsFromErp = (entry: OutboxEntry): boolean => isChangedAfterPush(entry) && entry.attention === null;
+
 export function countOutcomes({ context, partial, differing }: PushRun, stored: readonly Outcome[]): void {
   const { counts } = context;
   for (const { before, entry } of stored) {
-    if (shownState(entry) === 'differs' && shownState(before) !== 'differs') differing.add(entry.external_code);
+    if (differsFromErp(entry) && !differsFromErp(before)) differing.add(entry.external_code);
     if (before.state === entry.state) continue;
     if (entry.state === 'confirmed') counts.confirmed++;
     if (isPartial(entry)) partial.push(entry.external_code);
@@ -245,10 +247,16 @@ export function afterReadBack(
       const message = 'The service does not have it, and the content that the ERP offers now cannot be sent';
       return notShown('reject', message, { sent_hash: null, unclear_sends: 0 });
     }
+    case 'uncompared': {
+      const next_attempt_at = after(at, CHECK_AGAIN_MS);
+      return readBackOutcome(before, 'note', at, 'inconclusive', UNCOMPARED, { next_attempt_at });
+    }
     default:
       return undefined;
   }
 }
+
+const UNCOMPARED = 'The service already has it; its stops are compared before it is confirmed';
 
 /** `message` goes to the history, and to the entry unless `change` has its own. */
 const readBackOutcome = (
@@ -290,7 +298,8 @@ function found(
   const isCurrent = sent_hash === before.content_hash;
   const partial = missing.length === 0 ? null : FOUND_IN_PART;
   const message = warning.message ?? partial ?? foundMessage(before, isCurrent);
-  const reasons = isCurrent ? reasonsText(missing.map(redact)) : before.reasons;
+  // Those of content that was not sent say nothing about the item at the service.
+  const reasons = isCurrent ? reasonsText(missing.map(redact)) : attention === null ? null : before.reasons;
   const change = { ...shown, sent_hash, confirmed_at: at, message, reasons };
   return readBackOutcome(before, 'confirm', at, 'found', message ?? 'Found at the service', change);
 }
@@ -300,8 +309,9 @@ const FOUND_IN_PART = 'Found at the service; parts may be missing, see the reaso
 export const CHANGED_AFTER_PUSH = 'The ERP changed it after it was pushed; the service cannot change it';
 
 function foundMessage({ state, attempts }: OutboxEntry, isCurrent: boolean): string | null {
+  if (attempts > 0 && !isCurrent) return CHANGED_AFTER_PUSH;
   if (state === 'rejected') return 'The service has it, although it answered with a rejection';
-  if (attempts > 0) return isCurrent ? null : CHANGED_AFTER_PUSH;
+  if (attempts > 0) return null;
   return isCurrent
     ? 'The service already had it; it was not sent'
     : 'The service already had it with different content; it was not sent';
@@ -332,7 +342,7 @@ function seen(
   at: string,
 ): Outcome | undefined {
   const isOver = before.attention !== null && known.attention === null;
-  const lasting = isChangedAfterPush(before) ? CHANGED_AFTER_PUSH : null;
+  const lasting = before.sent_hash !== '' && isChangedAfterPush(before) ? CHANGED_AFTER_PUSH : null;
   const message = warning ?? (isOver ? lasting : before.message);
   const isNews = before.remote_id === null || known.attention !== before.attention || message !== before.message;
   const isSame = before.seen_at !== null && known.remote_status === before.remote_status;

@@ -32,7 +32,7 @@ const WORDS = {
   differs: {
     what: 'what the ERP offers, and no call can change that',
     noun: ['item at the service differs from', 'items at the service differ from'],
-    hint: 'npx roadbook outbox list --state differs shows them. Change each at the service: it stays listed until its period is over. Or let the ERP offer again what was sent.',
+    hint: 'npx roadbook outbox list --state differs shows them, --state partial those that also lack stops. Change each at the service: it stays listed until its period is over. Or let the ERP offer again what was sent.',
   },
   gone: {
     what: 'no longer at the service',

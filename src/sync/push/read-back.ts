@@ -257,18 +257,17 @@ function missingParts(push: PushRun) {
     if (isForeign && ++compared > MOST_EXTRA) return { is: 'nothing' };
     const ask = async () => (await missingIn(call, decision.record.id, data)) ?? NOT_COMPARED;
     const missing = await answered(push, ask, NOT_COMPARED);
-    const mayArrive = isForeign
-      ? missing === undefined
-      : missing?.length !== 0 && state === 'unknown' && !isApart(sent_at, now(), settings.settle);
-    return mayArrive ? { is: 'nothing' } : { ...decision, missing: missing ?? NOT_COMPARED };
+    if (missing === undefined && isForeign) return { is: 'uncompared' };
+    const mayArrive = state === 'unknown' && !isApart(sent_at, now(), settings.settle);
+    return missing?.length !== 0 && mayArrive ? { is: 'nothing' } : { ...decision, missing: missing ?? NOT_COMPARED };
   };
 }
 
 const NOT_COMPARED = ['The service does not show its points; compare them there'];
 
 /** The entry is absent, or is to be changed. If its key changed, or its period exceeds the listing, read it back again. */
-function isCleared({ before, entry }: Outcome, { search }: Shown): boolean {
-  if (entry.state !== 'ready' || entry.attention === 'inconclusive') return false;
+function isCleared({ before, entry, attempt }: Outcome, { search }: Shown): boolean {
+  if (entry.state !== 'ready' || attempt?.outcome === 'inconclusive') return false;
   const { period_start: start, period_end: end } = entry;
   const isListed =
     search === undefined || (start !== null && end !== null && start >= search.start && end <= search.end);

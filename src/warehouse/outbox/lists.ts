@@ -42,12 +42,12 @@ export interface EntrySearch extends EntryFilter {
   offset?: number;
 }
 
-/** Entries that need a person or may soon need one first, the longest unknown before others; then the most recently changed. */
+/** Entries that need a person first, the longest unknown before others; then the most recently changed. */
 export const searchEntries = (sql: Knex, search: EntrySearch): Promise<OutboxEntry[]> =>
   matching(sql, search)
     .orderByRaw(
-      `case when attention is not null then 0 when told_at is null and state not in ('ready', 'unknown', 'sending') then 1
-       when state = 'unknown' then 2 when state = 'sending' then 3
+      `case when attention is not null then 0 when state = 'unknown' then 1 when state = 'sending' then 2
+       when told_at is null and state <> 'ready' then 3
        when state = 'rejected' or ${SHOWN_STATE} in ('partial', 'differs') then 4 else 5 end`,
     )
     .orderByRaw("case when attention is null and state = 'unknown' then unknown_since end")

@@ -41,6 +41,8 @@ export const ptSentences = {
   'The ERP reused the code for another day; it was not sent': 'O ERP reutilizou o código em outro dia; não foi enviado',
   'The ERP changed it after it was pushed; the service cannot change it':
     'O ERP o alterou depois do envio; o serviço não permite alterá-lo',
+  'The service already has it; its stops are compared before it is confirmed':
+    'O serviço já o tem; as paradas são comparadas antes de confirmá-lo',
   'The service has it, although it answered with a rejection':
     'O serviço o tem, embora tenha respondido com uma rejeição',
   'Found at the service': 'Encontrado no serviço',
