@@ -446,25 +446,22 @@ describe('push-route-plans', () => {
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
   });
 
-  it('never sends a plan that the service already had, and confirms it once its stops can be read', async () => {
-    let isBroken = true;
-    const place = await makePushPlace({
-      answering: ({ searchParams }) =>
-        isBroken && searchParams.has('route_plan_id') ? { status: 500, body: '' } : undefined,
-    });
+  it('confirms a plan that the service already had although its stops cannot be read, says so, and never sends it', async () => {
+    const place = await makePushPlace();
     place.drop('route_plans', 'a.json', plan('P1'));
     await place.run(JOB);
     await place.engine.write(({ sql }) => sql('push_outbox').delete());
+    place.sandbox.addFault({ call: 'route-plan', fault: '500' });
     place.drop('route_plans', 'b.json', plan('P1'));
-    expect(await place.run(JOB)).toMatchObject({ sent: 0, confirmed: 0, error: { code: 'service_failed' } });
-    expect(await place.entry('P1')).toMatchObject({ state: 'ready', message: expect.stringMatching(/already has it/) });
-    isBroken = false;
-    await place.clock.advance(10 * MINUTE_MS);
-    expect(await place.run(JOB)).toMatchObject({ sent: 0, confirmed: 1, error: null });
+    expect(await place.run(JOB)).toMatchObject({ sent: 0, confirmed: 1, error: { code: 'service_failed' } });
+    const message = expect.stringMatching(/were not compared$/);
+    expect(await place.entry('P1')).toMatchObject({ state: 'confirmed', reasons: null, message });
+    place.drop('route_plans', 'c.json', plan('P1', LONGER));
+    await place.run(JOB);
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
   });
 
-  it('reads the stops of a hundred plans that the service already had in each run, until all are confirmed', async () => {
+  it('reads the stops of a hundred plans that the service already had, confirms all of them, and says which were not compared', async () => {
     const place = await makePushPlace();
     const many = Array.from({ length: 120 }, (_, n) => plan(`P${n}`));
     place.drop('route_plans', 'a.json', many);
@@ -472,10 +469,11 @@ describe('push-route-plans', () => {
     await place.engine.write(({ sql }) => sql('push_outbox').delete());
     const { requests: before } = place.sandbox.ledger();
     place.drop('route_plans', 'b.json', many);
-    expect(await place.run(JOB)).toMatchObject({ sent: 0, confirmed: 100, error: null });
-    expect(await place.run(JOB)).toMatchObject({ sent: 0, confirmed: 20, error: null });
+    expect(await place.run(JOB)).toMatchObject({ sent: 0, confirmed: 120, error: null });
+    const uncompared = (await place.outbox()).filter(({ message }) => message?.endsWith('were not compared'));
+    expect(uncompared).toHaveLength(20);
     const { plans, requests } = place.sandbox.ledger();
-    expect((requests['route-plan'] ?? 0) - (before['route-plan'] ?? 0)).toBe(120);
+    expect((requests['route-plan'] ?? 0) - (before['route-plan'] ?? 0)).toBe(100);
     expect(new Set(Object.values(plans))).toEqual(new Set([1]));
   });
 

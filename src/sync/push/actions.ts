@@ -78,8 +78,8 @@ export const retry: Action = (entry, at) => {
           `${external_code}: the ERP changed it, and the new content cannot be sent`,
           'Correct it in the ERP.',
         );
-      const words = 'The next run reads it back; if the problem remains, it is reported again.';
-      return retried('note', { attention: null, next_attempt_at: null }, words);
+      const words = 'The next run reads it back; it stays reported as long as the problem remains.';
+      return retried('note', { next_attempt_at: null }, words);
     }
     case 'sending':
       throw beingSent(entry);

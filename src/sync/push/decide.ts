@@ -19,9 +19,16 @@ export const indexed = (records: readonly RemoteRecord[]): Listing => ({
 export type Decision =
   /**
    * The service has the item. `others` are further records of the same item: it is there more than once. `missing` are the
-   * reasons for its missing parts, if those were asked for.
+   * reasons for its missing parts, if those were asked for; `isUncompared` if they could not be.
    */
-  | { is: 'found'; record: RemoteRecord; others: number[]; isSame: boolean; missing?: string[] }
+  | {
+      is: 'found';
+      record: RemoteRecord;
+      others: number[];
+      isSame: boolean;
+      missing?: string[];
+      isUncompared?: boolean;
+    }
   /** The entry may be sent. */
   | { is: 'clear' }
   /** The listing does not show the entry, but too little time has passed. */
@@ -32,8 +39,6 @@ export type Decision =
   | { is: 'inconclusive'; why: string }
   /** The service accepted the entry long ago, and no listing has shown it. */
   | { is: 'never-shown' }
-  /** The service has an item that was never sent; whether with all parts is not known yet. */
-  | { is: 'uncompared' }
   /** Nothing follows for the entry; a later listing may say more. */
   | { is: 'nothing' };
 

@@ -189,6 +189,7 @@ function mayHaveArrived(known: OutboxEntry, isSamePlace: boolean, { at, settleMs
   const { state, sent_hash, remote_id, updated_at } = known;
   if (state === 'cancelled') return known.unclear_sends > 0;
   if (!sent_hash || remote_id !== null) return false;
+  if (state === 'rejected' && known.unclear_sends > 0) return true;
   return state === 'ready' ? !isSamePlace : Date.parse(at) - Date.parse(updated_at) < settleMs;
 }
 

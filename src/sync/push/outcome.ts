@@ -247,16 +247,12 @@ export function afterReadBack(
       const message = 'The service does not have it, and the content that the ERP offers now cannot be sent';
       return notShown('reject', message, { sent_hash: null, unclear_sends: 0 });
     }
-    case 'uncompared': {
-      const next_attempt_at = after(at, CHECK_AGAIN_MS);
-      return readBackOutcome(before, 'note', at, 'inconclusive', UNCOMPARED, { next_attempt_at });
-    }
     default:
       return undefined;
   }
 }
 
-const UNCOMPARED = 'The service already has it; its stops are compared before it is confirmed';
+const UNCOMPARED = 'The service already had it; it was not sent, and its stops were not compared';
 
 /** `message` goes to the history, and to the entry unless `change` has its own. */
 const readBackOutcome = (
@@ -274,7 +270,7 @@ const readBackOutcome = (
 
 function found(
   before: OutboxEntry,
-  { record, others, isSame, missing = [] }: Decision & { is: 'found' },
+  { record, others, isSame, missing = [], isUncompared = false }: Decision & { is: 'found' },
   { kind, at, redact }: Facts,
   own: Place | undefined,
 ): Outcome | undefined {
@@ -297,9 +293,11 @@ function found(
   if (before.state === 'confirmed') return seen(before, { ...shown, sent_hash }, warning.message, at);
   const isCurrent = sent_hash === before.content_hash;
   const partial = missing.length === 0 ? null : FOUND_IN_PART;
-  const message = warning.message ?? partial ?? foundMessage(before, isCurrent);
+  const unsure = isUncompared ? UNCOMPARED : null;
+  const message = warning.message ?? partial ?? unsure ?? foundMessage(before, isCurrent);
   // Those of content that was not sent say nothing about the item at the service.
-  const reasons = isCurrent ? reasonsText(missing.map(redact)) : attention === null ? null : before.reasons;
+  const isUnusable = contentAttention({ ...before, attention }) !== null;
+  const reasons = isCurrent ? reasonsText(missing.map(redact)) : isUnusable ? before.reasons : null;
   const change = { ...shown, sent_hash, confirmed_at: at, message, reasons };
   return readBackOutcome(before, 'confirm', at, 'found', message ?? 'Found at the service', change);
 }

@@ -241,7 +241,8 @@ async function judge(
 /**
  * A send without a clear answer may have been taken in part, an item that was there before may have other parts, and the
  * listing does not show them. Parts that are missing soon after the send may still be on their way: the entry stays unknown
- * until a later run. Of the items that the service had before their first send, each run compares a hundred.
+ * until a later run. An item that Roadbook never sent is at the service in any case: it is confirmed, compared only if that takes
+ * few calls, and says if it was not.
  */
 function missingParts(push: PushRun) {
   const { kind, call, settings, now } = push;
@@ -253,11 +254,10 @@ function missingParts(push: PushRun) {
     if (decision.is !== 'found' || !isUnclear || data === undefined || missingIn === undefined) return decision;
     const isForeign = sent_hash === null;
     if (isForeign && !decision.isSame) return decision;
-    // It is not sent meanwhile, and a later run compares it.
-    if (isForeign && ++compared > MOST_EXTRA) return { is: 'nothing' };
+    if (isForeign && ++compared > MOST_EXTRA) return { ...decision, isUncompared: true };
     const ask = async () => (await missingIn(call, decision.record.id, data)) ?? NOT_COMPARED;
     const missing = await answered(push, ask, NOT_COMPARED);
-    if (missing === undefined && isForeign) return { is: 'uncompared' };
+    if (missing === undefined && isForeign) return { ...decision, isUncompared: true };
     const mayArrive = state === 'unknown' && !isApart(sent_at, now(), settings.settle);
     return missing?.length !== 0 && mayArrive ? { is: 'nothing' } : { ...decision, missing: missing ?? NOT_COMPARED };
   };

@@ -17,7 +17,7 @@ export const ptSentences = {
     'Está pronto; a próxima execução o consulta sem esperar e o envia, a menos que o serviço o mostre.',
   'It may be at the service: the next runs read it back, and send it only if it stays absent for long enough.':
     'Pode estar no serviço: as próximas execuções o consultam e só o enviam se continuar ausente por tempo suficiente.',
-  'The next run reads it back; if the problem remains, it is reported again.':
+  'The next run reads it back; it stays reported as long as the problem remains.':
     'A próxima execução o consulta; se o problema continuar, ele é informado de novo.',
   'It is ready; the next run sends it, unless a read-back still shows it.':
     'Está pronto; a próxima execução o envia, a menos que uma consulta ainda o mostre.',
@@ -41,8 +41,8 @@ export const ptSentences = {
   'The ERP reused the code for another day; it was not sent': 'O ERP reutilizou o código em outro dia; não foi enviado',
   'The ERP changed it after it was pushed; the service cannot change it':
     'O ERP o alterou depois do envio; o serviço não permite alterá-lo',
-  'The service already has it; its stops are compared before it is confirmed':
-    'O serviço já o tem; as paradas são comparadas antes de confirmá-lo',
+  'The service already had it; it was not sent, and its stops were not compared':
+    'O serviço já o tinha; não foi enviado, e as paradas não foram comparadas',
   'The service has it, although it answered with a rejection':
     'O serviço o tem, embora tenha respondido com uma rejeição',
   'Found at the service': 'Encontrado no serviço',
