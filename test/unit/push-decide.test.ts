@@ -177,6 +177,9 @@ describe('a record of the service', () => {
     expect(match(entryIn('ready'), [record(9, anywhere)], false)).toEqual([9]);
     expect(match(entryIn('confirmed'), [record(9, anywhere)], false)).toEqual([]);
     expect(match(entryIn('confirmed'), [record(7, { key: 'renamed' })], false)).toEqual([7]);
+    // A person has kept another copy than the one that the entry names.
+    const twice = entryIn('confirmed', { remote_id: 7, attention: 'found_twice' });
+    expect(match(twice, [record(8)], false)).toEqual([8]);
   });
 
   it('is of the same local day where codes are reused', () => {

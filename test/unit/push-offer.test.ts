@@ -250,6 +250,8 @@ describe('an offer', () => {
       message: null,
     });
     expect(take([entryIn('confirmed')], {}, { flagsChanges: false })).toBeUndefined();
+    const unread = entryIn('confirmed', { content_hash: '', payload: null, attention: 'read_error' });
+    expect(take([unread], {}, { flagsChanges: false })).toMatchObject({ attention: null, content_hash: 'two' });
   });
 
   it('changes an entry without a known identifier only once the identifier is known', () => {

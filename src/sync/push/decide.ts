@@ -104,7 +104,11 @@ export function matchesOf(
   const known = remote_id === null ? undefined : byId.get(remote_id);
   const matches = known === undefined ? [] : [known];
   const sameKey = (byKey.get(remote_key) ?? []).filter((each) => each !== known && !isTaken(each.id));
-  if (kind.periodOf === undefined) return known === undefined && remote_id !== null ? [] : [...matches, ...sameKey];
+  if (kind.periodOf === undefined) {
+    // Of several copies a person may have kept another one.
+    const isGone = known === undefined && remote_id !== null && entry.attention !== 'found_twice';
+    return isGone ? [] : [...matches, ...sameKey];
+  }
   const own = { start: period_start ?? '', end: period_end ?? '' };
   matches.push(...sameKey.filter(({ period }) => period !== undefined && overlaps(period, own) && isOfDay(period)));
   // A record without a readable period may be this item or the item of another day. Beside a match it counts as a possible

@@ -214,8 +214,10 @@ const restored = (known: OutboxEntry, { content_hash, erp_code }: Offer, at: str
 
 /** The service has older content, and no call can change it. */
 function flagged(known: OutboxEntry, offer: Offer, { at, flagsChanges }: OfferRules): OutboxEntry | undefined {
-  if (!flagsChanges) return undefined;
   const { content_hash, erp_code, reasons } = offer;
+  // Unusable content has to end, whether or not a difference counts.
+  const isCorrected = hasUnusableContent(known) && reasons.length === 0;
+  if (!flagsChanges && !isCorrected) return undefined;
   return transition(known, 'note', at, {
     content_hash,
     erp_code,
