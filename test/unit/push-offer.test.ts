@@ -142,6 +142,8 @@ describe('an offer', () => {
     expect(take([rejected(1)], moved)).toMatchObject({ remote_key: 'P1', sent_hash: 'one' });
     expect(take([rejected(60)], moved)).toMatchObject({ remote_key: 'P2', sent_hash: null });
     expect(take([rejected(60)], { ...moved, period_end: null })).toMatchObject({ ...place, sent_hash: 'one' });
+    const known = { ...rejected(60), remote_id: 7 };
+    expect(take([known], moved, { canChange: true })).toMatchObject({ remote_key: 'P2', sent_hash: 'one' });
   });
 
   it.each<OutboxState>(['rejected', 'cancelled'])(

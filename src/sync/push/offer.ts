@@ -176,13 +176,18 @@ function changed(known: OutboxEntry, offer: Offer, rules: OfferRules): OutboxEnt
     if (known.remote_id === null) return transition(known, 'note', at, { ...unplaced, message: UNNAMED, attention });
     return transition(known, 'update', at, { ...content, attention: keepFoundTwice(known) });
   }
-  const isSamePlace = known.remote_key === offer.remote_key && isOverlapping(known, offer);
+  const isSamePlace = hasSamePlace(known, offer);
   if (mayHaveArrived(known, isSamePlace, rules))
     return transition(known, 'reopen', at, { ...unplaced, unknown_since: at, message: REOPENED });
-  // An earlier send under another key, or for another period, says nothing about this content.
-  const sent_hash = isSamePlace || known.remote_id !== null ? known.sent_hash : null;
-  return transition(known, 'renew', at, { ...content, sent_hash });
+  return transition(known, 'renew', at, { ...content, sent_hash: sentHashAt(known, isSamePlace) });
 }
+
+const hasSamePlace = (known: OutboxEntry, offer: Offer): boolean =>
+  known.remote_key === offer.remote_key && isOverlapping(known, offer);
+
+/** An earlier send under another key, or for another period, says nothing about the content of this place. */
+const sentHashAt = ({ sent_hash, remote_id }: OutboxEntry, isSamePlace: boolean): string | null =>
+  isSamePlace || remote_id !== null ? sent_hash : null;
 
 /** The service may have stored an earlier send although its answer said otherwise, so that content is read back first. */
 function mayHaveArrived(known: OutboxEntry, isSamePlace: boolean, { at, settleMs }: OfferRules): boolean {
@@ -243,11 +248,11 @@ function invalid(known: OutboxEntry, offer: Offer, rejection: Rejection, rules: 
       const rejected = rejectedAnew(known, rules);
       return rejected && transition(known, 'note', rules.at, rejected);
     }
-    const isSamePlace = known.remote_key === offer.remote_key && isOverlapping(known, offer);
+    const isSamePlace = hasSamePlace(known, offer);
     // A read-back finds a send that may have arrived by its own key and period; a period that cannot be read is none.
     const isKept =
       isUnread || mayHaveArrived(known, isSamePlace, rules) || (wasSent(known) && offer.period_end === null);
-    const place = isKept ? placeOf(known) : { sent_hash: isSamePlace ? known.sent_hash : null };
+    const place = isKept ? placeOf(known) : { sent_hash: sentHashAt(known, isSamePlace) };
     return transition(known, 'reject', rules.at, { ...contentOf(offer), ...place, ...rejection });
   }
   if (known.state === 'confirmed' && !isUnread && !rules.canChange) return flagged(known, offer, rules);
