@@ -28,12 +28,13 @@ export async function plansByDeadline(engine: Engine, { deadline, timezone, now 
   const starting = { start: midnight(1), end: midnight(2) };
   const tomorrow = await engine.read((sql) => statesStarting(sql, 'route_plans', starting));
   const open = await engine.read((sql) => unconfirmedPlans(sql, isoInstant(now)));
-  const due = (now >= dueMs ? today.add({ days: 1 }) : today).toString();
+  const nextDay = today.add({ days: 1 }).toString();
+  const due = now >= dueMs ? nextDay : today.toString();
   return {
     /** ISO instant of today's deadline. */
     dueAt: isoInstant(dueMs),
     /** The local day of the plans that it is for. */
-    day: today.add({ days: 1 }).toString(),
+    day: nextDay,
     /** How many plans of tomorrow are confirmed, and how many are neither confirmed nor cancelled. */
     confirmed: tomorrow.filter((state) => state === 'confirmed').length,
     open: tomorrow.filter((state) => state !== 'confirmed' && state !== 'cancelled').length,

@@ -252,8 +252,6 @@ export function afterReadBack(
   }
 }
 
-const UNCOMPARED = 'The service already had it; it was not sent, and its stops were not compared';
-
 /** `message` goes to the history, and to the entry unless `change` has its own. */
 const readBackOutcome = (
   before: OutboxEntry,
@@ -293,16 +291,16 @@ function found(
   if (before.state === 'confirmed') return seen(before, { ...shown, sent_hash }, warning.message, at);
   const isCurrent = sent_hash === before.content_hash;
   const partial = missing.length === 0 ? null : FOUND_IN_PART;
-  const unsure = isUncompared ? UNCOMPARED : null;
-  const message = warning.message ?? partial ?? unsure ?? foundMessage(before, isCurrent);
-  // Those of content that was not sent say nothing about the item at the service.
-  const isUnusable = contentAttention({ ...before, attention }) !== null;
-  const reasons = isCurrent ? reasonsText(missing.map(redact)) : isUnusable ? before.reasons : null;
+  const message = warning.message ?? partial ?? (isUncompared ? UNCOMPARED : foundMessage(before, isCurrent));
+  // Unless they say why the present content cannot be used, those of content that was not sent say nothing about the item.
+  const kept = hasUnusableContent({ ...before, attention }) ? before.reasons : null;
+  const reasons = isCurrent ? reasonsText(missing.map(redact)) : kept;
   const change = { ...shown, sent_hash, confirmed_at: at, message, reasons };
   return readBackOutcome(before, 'confirm', at, 'found', message ?? 'Found at the service', change);
 }
 
 const FOUND_IN_PART = 'Found at the service; parts may be missing, see the reasons';
+const UNCOMPARED = 'The service already had it; it was not sent, and its stops were not compared';
 
 export const CHANGED_AFTER_PUSH = 'The ERP changed it after it was pushed; the service cannot change it';
 

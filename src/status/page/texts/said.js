@@ -18,7 +18,7 @@ export const ptSentences = {
   'It may be at the service: the next runs read it back, and send it only if it stays absent for long enough.':
     'Pode estar no serviço: as próximas execuções o consultam e só o enviam se continuar ausente por tempo suficiente.',
   'The next run reads it back; it stays reported as long as the problem remains.':
-    'A próxima execução o consulta; se o problema continuar, ele é informado de novo.',
+    'A próxima execução o consulta; ele continua indicado enquanto o problema durar.',
   'It is ready; the next run sends it, unless a read-back still shows it.':
     'Está pronto; a próxima execução o envia, a menos que uma consulta ainda o mostre.',
   'It is cancelled; the next run notifies the ERP.': 'Está cancelado; a próxima execução avisa o ERP.',

@@ -58,7 +58,7 @@ const MOST_NAMED = 3;
 function Attention({ attention, rows, gone, isFiltered }) {
   const own = attention.map(({ reason, entries: n }) => {
     const found = rows.filter((/** @type {any} */ { needs_person }) => needs_person === reason);
-    return { reason, n, named: found.slice(0, MOST_NAMED) };
+    return { reason, n, found };
   });
   const { overview } = usePage();
   const others = isFiltered || overview === undefined ? [] : linesOf(overview).filter(isAlsoToLookAt);
@@ -69,9 +69,9 @@ function Attention({ attention, rows, gone, isFiltered }) {
       ({
         reason,
         n,
-        named,
+        found,
       }) => html`<li key=${reason}>${t('plans.reasonCount', { n, what: word('says', reason) })}${' '}
-        <${Named} entries=${named} n=${n} />
+        <${Named} entries=${found} n=${n} />
         <span class="hint">${word('todo', reason)}</span></li>`,
     )}${others.map(
       ({
@@ -79,16 +79,23 @@ function Attention({ attention, rows, gone, isFiltered }) {
         n,
         place,
       }) => html`<li key=${code}><a href=${place}>${t(/** @type {any} */ (`reason.${code}`), { n })}</a>${' '}
-        <${Named} entries=${code === 'push_gone' ? gone.slice(0, MOST_NAMED) : rows.filter((/** @type {any} */ { shown_state, needs_person }) => shown_state === STATE_OF[code] && needs_person === null).slice(0, MOST_NAMED)} n=${n} />
+        <${Named} entries=${code === 'push_gone' ? gone : rows.filter(isOf(code))} n=${n} />
         ${hasWord('stateTodo', STATE_OF[code] ?? '') ? html`<span class="hint">${word('stateTodo', STATE_OF[code])}</span>` : null}</li>`,
     )}</ul></section>`;
 }
 
+/** The first of `n` entries, as far as they are known. */
 const Named = ({ entries, n }) =>
-  html`${entries.map((entry) => html`<a href=${entryHref(entry)} dir="auto">${entry.external_code}</a>${' '}`)}${n > entries.length && entries.length > 0 ? '… ' : ''}`;
+  html`${entries.slice(0, MOST_NAMED).map((entry) => html`<a href=${entryHref(entry)} dir="auto">${entry.external_code}</a>${' '}`)}${n > Math.min(entries.length, MOST_NAMED) && entries.length > 0 ? '… ' : ''}`;
 
 /** The state of the entries that a reason of the health counts. @type {Record<string, string>} */
 const STATE_OF = { push_rejected: 'rejected', push_accepted_in_part: 'partial', push_differs: 'differs' };
+
+/** Entries that need a person are counted under their own reason. */
+const isOf =
+  (/** @type {string} */ code) =>
+  (/** @type {any} */ { shown_state, needs_person }) =>
+    shown_state === STATE_OF[code] && needs_person === null;
 
 /** The first have a list of their own above, and those that could not be read one below. */
 const isAlsoToLookAt = (/** @type {{code: string}} */ { code }) =>
