@@ -19,18 +19,20 @@ const STORED_AS: Readonly<Record<ViewColumnType, Omit<SchemaElement, 'name'>>> =
 };
 
 /** Rows buffered in memory and written as one row group. */
-const GROUP_ROWS = 20_000;
+const GROUP_ROWS = 10_000;
 
 export const parquet: FileFormat = {
   extension: 'parquet',
   async open(path, columns) {
     const writer = new ParquetWriter({ writer: fileWriter(path), schema: schemaOf(columns) });
-    let group = columns.map(({ name }) => ({ name, data: [] as Cell[] }));
+    // Without the places of its pages, which only readers of single rows use: a fifth of the memory.
+    const emptyGroup = () => columns.map(({ name }) => ({ name, data: [] as Cell[], offsetIndex: false }));
+    let group = emptyGroup();
     let rowGroupSize = 0;
     const writeGroup = async (): Promise<void> => {
       if (rowGroupSize === 0) return;
       await writer.write({ columnData: group, rowGroupSize });
-      group = columns.map(({ name }) => ({ name, data: [] }));
+      group = emptyGroup();
       rowGroupSize = 0;
     };
     return {
