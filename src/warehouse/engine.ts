@@ -103,7 +103,12 @@ export interface WriteOptions {
 export type Values = readonly unknown[];
 
 /** Yields the rows of a statement in batches; `?` marks a binding. */
-export type Scan = (statement: string, bindings?: readonly Scalar[]) => AsyncIterable<Values[]>;
+export type Scan = (
+  statement: string,
+  bindings?: readonly Scalar[],
+  /** The answer is small, however many rows the database reads for it. */
+  options?: { isSmall?: boolean },
+) => AsyncIterable<Values[]>;
 
 /** How an engine creates the declared schema. src/warehouse/schema/converge.ts sets the order of the steps. */
 export interface Ddl {

@@ -66,7 +66,7 @@ interface SourceDay {
 async function readDays(scan: Scan, source: string): Promise<SourceDay[]> {
   const found: SourceDay[] = [];
   const statement = `select cast(day as text) as day, n, changed_at from (${source}) as counted where n > 0`;
-  for await (const rows of scan(statement)) {
+  for await (const rows of scan(statement, [], { isSmall: true })) {
     for (const [day, n, changedAt] of rows) found.push({ day, n: Number(n), changedAt } as SourceDay);
   }
   return found;
@@ -80,7 +80,8 @@ const latestOf = (days: readonly SourceDay[]): string =>
 async function digest(scan: Scan, statements: readonly string[]): Promise<string> {
   const hash = createHash('sha256');
   for (const statement of statements) {
-    for await (const rows of scan(statement)) for (const row of rows) hash.update(`${row.join('\t')}\n`);
+    for await (const rows of scan(statement, [], { isSmall: true }))
+      for (const row of rows) hash.update(`${row.join('\t')}\n`);
   }
   return hash.digest('hex').slice(0, 16);
 }

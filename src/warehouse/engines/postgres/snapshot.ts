@@ -6,10 +6,19 @@ import type { PgConnection } from './driver.ts';
 const BATCH_ROWS = 2_000;
 
 export const postgresSnapshot = <T>(reader: Knex, work: (scan: Scan) => Promise<T>): Promise<T> =>
-  reader.transaction((sql) => work((statement, bindings = []) => batches(sql, statement, bindings)), {
-    isolationLevel: 'repeatable read',
-    readOnly: true,
-  });
+  reader.transaction(
+    (sql) =>
+      work((statement, bindings = [], { isSmall = false } = {}) =>
+        isSmall ? wholeAnswer(sql, statement, bindings) : batches(sql, statement, bindings),
+      ),
+    { isolationLevel: 'repeatable read', readOnly: true },
+  );
+
+/** Without a cursor, for which the server would compute the answer with one process alone. */
+async function* wholeAnswer(sql: Knex, statement: string, bindings: readonly Scalar[]) {
+  const { rows } = await sql.raw(statement, [...bindings]).options({ rowMode: 'array' });
+  yield rows as Values[];
+}
 
 async function* batches(sql: Knex, statement: string, bindings: readonly Scalar[]) {
   const connection = (await sql.client.acquireConnection()) as PgConnection;
