@@ -59,6 +59,6 @@ function fromJson(table: Table): string {
 }
 
 function lineOf(table: Table, row: object): string {
-  const fields = new Map(Object.entries(row));
-  return `${copyLine(table.columns.map(({ name }) => storableValue(fields.get(name) ?? null)) as Row)}\n`;
+  const fields = row as Record<string, unknown>;
+  return `${copyLine(table.columns.map(({ name }) => storableValue(fields[name] ?? null)) as Row)}\n`;
 }
