@@ -20,7 +20,7 @@ import { runSamples } from '../support/run-samples.ts';
 /** The file of each proof and its arguments; the longest begin first. */
 const PROOFS: Readonly<Record<string, readonly string[]>> = {
   'push-kills': ['push-kills.ts'],
-  'pull-kills': ['pull-kills.ts', '50'],
+  'pull-kills': ['pull-kills.ts'],
   soak: ['soak.ts', '60'],
   resources: ['resources.ts'],
   simulation: ['simulation.ts'],

@@ -7,7 +7,7 @@ import { stopPostgres } from '../support/postgres.ts';
 import { openGround, PULLS, type SweepResult, sweep } from '../support/pull-kills.ts';
 import { giveSection } from '../support/reliability-page.ts';
 
-const [sqliteKills = 50, postgresKills = 12] = process.argv.slice(2).map(Number);
+const [sqliteKills = 25, postgresKills = 8] = process.argv.slice(2).map(Number);
 
 /** Sweeps at a time: each makes one process after the other. On PostgreSQL they mostly wait. */
 const AT_ONCE = { sqlite: 2, postgres: 4 };
