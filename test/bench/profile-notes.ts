@@ -11,9 +11,11 @@ Every step of the driver ends in a turn of the event loop, and a main thread tha
 
 **PostgreSQL.** A slice used to keep its rows as lists and as COPY lines until its transaction, and the collection of garbage
 took 3.5 s of a pull of 500,000 events. Now it keeps one text for each call: 10.9 s of CPU instead of 14.0, and 13.9 instead
-of 16.5 for the same events again. The server is the slower side: of a pull of 200,000 events that took 10.5 s on a busy machine,
-COPY took 5.3 s, the wait of one load for another 2.7, the figures of days 1.5, the search for known keys 0.9, the late index 0.3.
-The main thread was idle for 4.3 s. Longer texts for each turn of a COPY change nothing.
+of 16.5 for the same events again. A first fill of 500,000 events that took 25.1 s on the clock (the script 19.6, the bare COPY 7.7,
+parsing alone 3.2) left the main thread idle for about 12 s; 3.7 were the collection of garbage, 2.5 parsing, 1.5 the hashes of
+rows. Of the server's time about half is COPY, 13 % the figures of days, 7 % the search for known keys (60 of 75 slices need it:
+their keys overlap, and edges are read again), 3 % and 2 % the counts, 1.5 % the late index. The rest are about 18 statements for
+each slice, each of which waits for a turn of a busy main thread. Longer texts for each turn of a COPY change nothing.
 
 **SQLite's day figures.** A load that only inserts events adds their figures instead of counting its days again: of 500,000 events,
 2.1 s of 11.4 were spent on the figures before.
@@ -21,24 +23,27 @@ The main thread was idle for 4.3 s. Longer texts for each turn of a COPY change 
 **Export.** The process that writes the files and the one that reads a SQLite warehouse used to work in turns. Now the reader is
 one batch ahead, and rows travel without the names of their columns: 306,000 events, written as \`event\` and as \`bi_event\`, took
 11.6 s instead of 16.8, and 174 MB instead of 208. The rest is the writer of Parquet (dictionaries, bounds, compression), the
-collection of garbage, and the way between the two processes; larger batches or groups change nothing. On PostgreSQL the views
-of deliveries and plans take longer to compute than to write: of 108 s for 876,000 stops, 70 were the server's.
+collection of garbage (a third of it), and the way between the two processes. Groups of 10,000 rows instead of 20,000, without the
+places of their pages: 147 MB instead of 171 for a million events written twice, as fast, and files larger by a twentieth. The views
+of deliveries and plans take longer to compute than to write: on PostgreSQL, of 108 s for 876,000 stops, 70 were the server's; on
+SQLite a stop of \`bi_delivery\` takes 79 microseconds.
 
 **Aims that are missed** are those of the ratios under "Events, end to end": 0.35 of parsing alone, twice the script and
 three times its second run for SQLite, one and a half times the script for PostgreSQL; 0.8 of a bare COPY; and those of growth:
 at ten million events 230 MB and as much time an event as at one million. With the figures of days PostgreSQL is slower than the
 script, which stores none. Of the dashboards on PostgreSQL, recipes 2, 3 and 8 find plans by key
 under the \`random_page_cost\` of 1.1 that \`roadbook_bi\` has: 98, 113 and 224 ms, against 76, 81 and 199 by reading all plans. With
-literal days instead of those of bi_calendar the planner still reads all plans. 20,000 invalid records
-take about half a second, on PostgreSQL twice that.
+literal days instead of those of bi_calendar the planner still reads all plans. Recipe 12 spends half its time on SQLite on fetching
+rows by the index of days, and half on grouping them. 20,000 invalid records take about half a second
+on a quiet machine: 0.12 s for their texts and digests, and on PostgreSQL 0.33 for a bare COPY of them, of which the index of keys is 0.1.
 - Two cores are shared by the service, the main thread, the database and the collection of garbage. The script has the same
   two cores, but no check, no quarantine, no coverage, no history and one index.
 - Storing is dearer than parsing. Of about 9 microseconds of SQLite's thread for an event, 3 unpack the JSON of the batch;
   the row, its key and one index take the rest. One more index is created after a first fill.
 - A row that this process knows to be stored is not sent again (decision 068); with the default schedule each event is read 37
-  times. Of 201,000 events on a busy machine, the same process read them again in 3.8 s into PostgreSQL, where a process that did
-  not know them, with 1 % changed, took 6.5 s, and their first pull 9.4 s. Into SQLite it took
-  2.1 s of CPU instead of 3.4, but no less by the clock (8.4 s instead of 7.7). One run each, while the load of the machine changed.
+  times. The memory for them has two million places of 8 bytes. With half a million, a pass over a million events drove out
+  what the next one needed: "again" then took 63.4 s into PostgreSQL instead of 43.9, and 48 s of CPU instead of 36.7; into SQLite
+  32.2 instead of 29.7, and 45 instead of 38. It costs 14 MB more.
 
 **Memory** of a pull of four million events into SQLite, sampled twice a second: after the first million the mean stays at
 222 MB, however much is stored; of it 64 are node's own files, 71 the heap with the records of two slices, 21 the bodies
