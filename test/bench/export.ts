@@ -12,6 +12,7 @@ import { exportTables } from '../../src/warehouse/export/export.ts';
 import { exportables } from '../../src/warehouse/export/exportable.ts';
 import { parquet } from '../../src/warehouse/export/parquet-format.ts';
 import { type EnginePlace, rowsOf } from '../support/engines.ts';
+import { peakMb } from '../support/peak-memory.ts';
 import { PRODUCT_ENV, PRODUCT_FLAGS } from '../support/product-flags.ts';
 
 interface Exported {
@@ -103,7 +104,7 @@ if (import.meta.main && given !== undefined) {
   const exported = await exportTables(engine, { ...request, onProgress: () => undefined });
   const result: Exported = {
     seconds: (performance.now() - begun) / 1_000,
-    peakMb: process.resourceUsage().maxRSS / 1_024,
+    peakMb: peakMb(),
     written: exported.reduce((sum, { written }) => sum + written, 0),
   };
   process.stdout.write(JSON.stringify(result));

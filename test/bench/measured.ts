@@ -8,6 +8,7 @@
 //   scriptAgain  the script, the same events once more
 //   indexed  the script into a table with the indexes of the warehouse
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { peakMb } from '../support/peak-memory.ts';
 import { bareSeconds } from './bare.ts';
 import { readAll } from './bodies.ts';
 import { prepareProduct } from './product.ts';
@@ -46,7 +47,7 @@ const result: Measured = {
   seconds,
   cpuSeconds: (user + system) / 1e6,
   loopDelayMs: delay.percentile(99) / 1e6,
-  peakMb: process.resourceUsage().maxRSS / 1_024,
+  peakMb: peakMb(),
 };
 process.stdout.write(`${JSON.stringify(result)}\n`);
 await product?.close();

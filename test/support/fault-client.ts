@@ -11,6 +11,7 @@ import type { CallName } from '../../src/sandbox/http/call-names.ts';
 import type { Credentials, Ledger } from '../../src/sandbox/sandbox.ts';
 import { type AnyCall, callsOf, findTargets } from './fault-calls.ts';
 import { type Cell, type MatrixFault, TRIES } from './fault-matrix.ts';
+import { peakMb } from './peak-memory.ts';
 import { createSessionMemory } from './session-memory.ts';
 
 interface Order {
@@ -159,6 +160,6 @@ for (const { fault, large } of rows) {
     for (const call of wanted) cells.push(...(await together([await ready(call)], fault, limits)));
   } else cells.push(...(await together(await Promise.all(wanted.map(ready)), fault, limits)));
   if (only === undefined) cells.push(...(await sessionCells(fault, limits)));
-  results.push({ cells, peakMb: Math.round(process.resourceUsage().maxRSS / 1_024) });
+  results.push({ cells, peakMb: Math.round(peakMb()) });
 }
 process.stdout.write(JSON.stringify(results));

@@ -7,6 +7,7 @@ import { createLog } from '../../src/core/log.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { type FeedSettings, openSource } from '../../src/erp/sources.ts';
+import { peakMb } from './peak-memory.ts';
 
 export interface Erp {
   client: string;
@@ -59,8 +60,7 @@ async function read(feed: FeedSettings): Promise<void> {
   }
   await source.close();
   const seconds = (performance.now() - startedAt) / 1_000;
-  const peakMb = Math.round(process.resourceUsage().maxRSS / 1_024);
-  process.stdout.write(`${plans} plans of ${rows} rows in ${seconds.toFixed(1)} s, peak ${peakMb} MB\n`);
+  process.stdout.write(`${plans} plans of ${rows} rows in ${seconds.toFixed(1)} s, peak ${peakMb().toFixed(0)} MB\n`);
 }
 
 if (process.argv[1] === import.meta.filename) await read(JSON.parse(process.argv[2] ?? '{}') as FeedSettings);

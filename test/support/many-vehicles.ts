@@ -4,6 +4,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { loadJobs } from '../../src/app/app.ts';
 import { EVENT_CATEGORY_IDS } from '../../src/sandbox/world/event-categories.ts';
+import { peakMb } from './peak-memory.ts';
 import { makeRig, type Rig } from './rig.ts';
 
 export interface Stage {
@@ -59,7 +60,7 @@ export async function simulateManyVehicles(vehicles: number, eventsADay: number)
   try {
     const stages = await runStages(rig, vehicles);
     const outOfLine = await vehiclesOutOfLine(rig, vehicles);
-    return { stages, longestAddress, outOfLine, peakMb: process.resourceUsage().maxRSS / 1_024 };
+    return { stages, longestAddress, outOfLine, peakMb: peakMb() };
   } finally {
     clearInterval(moving);
     unsubscribe('http.server.request.start', onRequest);

@@ -1,5 +1,6 @@
 // Loaded into a process by `node --import`: writes its CPU time and memory to COST_FILE when it ends.
 import { writeFileSync } from 'node:fs';
+import { peakMb } from './peak-memory.ts';
 
 export interface ProcessCost {
   peakMb: number;
@@ -10,9 +11,9 @@ export interface ProcessCost {
 const file = process.env.COST_FILE;
 if (file !== undefined) {
   process.on('exit', () => {
-    const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage();
+    const { userCPUTime, systemCPUTime } = process.resourceUsage();
     const cost: ProcessCost = {
-      peakMb: Math.round(maxRSS / 1_024),
+      peakMb: Math.round(peakMb()),
       cpuSeconds: (userCPUTime + systemCPUTime) / 1e6,
     };
     writeFileSync(file, JSON.stringify(cost));
