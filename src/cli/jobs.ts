@@ -5,7 +5,7 @@ import type { App } from '../app/app.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import { isClockChangeDay, localTick, ticksAfter } from '../schedule/ticks.ts';
 import { pauseJob, readControls, requestRun, resumeJob } from '../warehouse/control/job-controls.ts';
-import { jobHistory, retryOf } from '../warehouse/control/runs.ts';
+import { jobHistory } from '../warehouse/control/runs.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { addCommand, defineCommand, print, usageError, withApp } from './command.ts';
 import { namedJob } from './named-job.ts';
@@ -29,10 +29,10 @@ export function define(jobs: Command): void {
 async function describeJob(app: App, name: string, paused: boolean, next: number) {
   const { job, settings } = namedJob(app, name);
   const { enabled, schedule, timezone } = settings;
-  const { last } = await jobHistory(await app.warehouse(), name, app.clock.now());
+  const { last, retry: due } = await jobHistory(await app.warehouse(), name, app.clock.now());
   const ticks = enabled && !paused ? ticksAfter({ cron: schedule, timezone }, app.clock.now()).take(next) : [];
   const next_ticks = [...ticks].map((ms) => describeTick(ms, timezone));
-  const retry = next_ticks.length === 0 || last === undefined ? null : retryOf(last);
+  const retry = next_ticks.length === 0 ? null : due;
   return { name, meaning: job.meaning, enabled, paused, schedule, timezone, last_run: last ?? null, next_ticks, retry };
 }
 

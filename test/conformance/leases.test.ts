@@ -23,7 +23,7 @@ import {
   type LeaseManager,
 } from '../../src/warehouse/control/leases.ts';
 import { createObserver, DEAD_MS, HEARTBEAT_MS, type Heartbeat } from '../../src/warehouse/control/processes.ts';
-import { closeRun, openRun, readTicks } from '../../src/warehouse/control/runs.ts';
+import { closeRun, openRun, type RunCause, readTicks } from '../../src/warehouse/control/runs.ts';
 import { type ProcessIdentity, thisProcess } from '../../src/warehouse/control/this-process.ts';
 import type { Engine, Transaction } from '../../src/warehouse/engine.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
@@ -100,11 +100,11 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     return result;
   };
 
-  const openRunOf = (held: HeldLease, runId: string, tickAt: string) =>
+  const openRunOf = (held: HeldLease, runId: string, tickAt: string, cause: RunCause = 'schedule') =>
     openRun(held.engine, {
       runId,
       job: 'pull-events',
-      cause: 'schedule',
+      cause,
       tickAt,
       startedAt: tickAt,
       lease: held,
@@ -635,6 +635,27 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
       await held.release();
     }
     expect((await readTicks(other.engine, 'pull-events')).lastRunId).toBe('r2');
+  });
+
+  it('a manual run that is cut off, or reads a period, leaves the retry of the scheduled run as it was', async () => {
+    const retryAt = START + 60_000;
+    const retryMs = async () => (await readTicks(other.engine, 'pull-events')).retryMs;
+    const run = async (lease: string, runId: string, cause: RunCause, summary: object, retry: string | null = null) => {
+      const held = await take(one, lease);
+      await openRunOf(held, runId, isoInstant(START), cause);
+      await closeRun(held.engine, { ...closed(runId), ...summary }, retry);
+      await held.release();
+    };
+    const stopped = { status: 'failed', error: { code: 'stopped', message: 'stopped', hint: null } };
+    await run('pull-events', 'r1', 'schedule', { status: 'failed' }, isoInstant(retryAt));
+    await run('pull-events', 'r2', 'manual', stopped);
+    expect(await retryMs()).toBe(retryAt);
+    await run('pull-events', 'r3', 'manual', { status: 'abandoned' });
+    // Its lease has been taken more often.
+    for (let n = 4; n < 9; n++) await run('backfill pull-events', `r${n}`, 'manual', {});
+    expect(await retryMs()).toBe(retryAt);
+    await run('pull-events', 'r9', 'manual', {});
+    expect(await retryMs()).toBeUndefined();
   });
 
   it('actions are seen by every process, and a requested run is started once', async () => {

@@ -12,7 +12,6 @@ import {
   ITEM_CODES,
   jobHistory,
   type LastRun,
-  retryOf,
 } from '../../warehouse/control/runs.ts';
 import { healthOf } from './health.ts';
 
@@ -35,7 +34,7 @@ export async function jobStatuses(dependencies: JobStatusDependencies): Promise<
 async function jobStatus(name: string, paused: boolean, dependencies: JobStatusDependencies) {
   const { config, engine, clock } = dependencies;
   const { enabled = false, schedule = '', timezone = 'UTC' } = config.jobs[name] ?? {};
-  const { last, finished, lastSuccessAt } = await jobHistory(engine, name, clock.now());
+  const { last, finished, lastSuccessAt, retry } = await jobHistory(engine, name, clock.now());
   const cron = { cron: schedule, timezone };
   const next = enabled && !paused ? nextTick(cron, clock.now()) : undefined;
   const scheduledSinceMs = instantMs(scheduledSince(dependencies, name, cron));
@@ -73,7 +72,7 @@ async function jobStatus(name: string, paused: boolean, dependencies: JobStatusD
     /** The first tick after the last success and the last edit of the schedule; null if the job is paused or not known to run. */
     success_due_at: due === undefined ? null : isoInstant(due),
     /** The next try of a run that failed for a passing reason; null if there is none. */
-    retry: next === undefined || last === undefined ? null : retryOf(last),
+    retry: next === undefined ? null : retry,
     ...streak,
   };
 }

@@ -119,13 +119,6 @@ const LAST_RUN = [
 
 export type LastRun = Pick<RunRow, (typeof LAST_RUN)[number]>;
 
-/**
- * When a run that failed for a passing reason is tried again, the number of that try, and the error code of the run. Null if
- * the run is not tried again.
- */
-export const retryOf = ({ retry_at, attempt, error_code }: LastRun) =>
-  retry_at === null ? null : { at: retry_at, attempt: (attempt ?? 1) + 1, reason: error_code };
-
 /** Without backfills: they say nothing about the health of the job. */
 const ordinaryRuns = (sql: Knex, job: string) => sql('sync_run').where({ job }).whereNot({ cause: 'backfill' });
 
@@ -149,8 +142,11 @@ export function jobHistory(engine: Engine, job: string, nowMs: number) {
       .where('started_at', '<=', now)
       .orderBy('started_at', 'desc')
       .first('finished_at');
+    const { retry_at, attempt, error_code } = (await newestRun(sql, job)) ?? { retry_at: null };
     return {
       last: runs[0],
+      /** When a run that failed for a passing reason is tried again, and the number of that try; null if none is. */
+      retry: retry_at === null ? null : { at: retry_at, attempt: (attempt ?? 1) + 1, reason: error_code },
       /** The last run that has ended: it shows the health of the job while another run is under way. */
       finished: runs.find(({ status }) => status !== 'running'),
       /** End of the last run without a failure. Invalid records and the codes of single items do not count as a failure. */
@@ -245,12 +241,15 @@ export const ITEM_CODES: readonly (string | null)[] = [
 
 /**
  * When the schedule last started the job, whether that run was cut off, and when a run that failed is tried again. Manual
- * runs count only for the retry: one that succeeds makes it needless, one that fails has one itself.
+ * runs count only for the retry: one that succeeds makes it needless, one that fails has one itself, and one that was cut
+ * off changes nothing.
  */
 export const readTicks = (engine: Engine, job: string) =>
   engine.read(async (sql) => {
-    const runs = await lastRuns(sql, job, TICK_CAUSES, MOST_REPEATS);
-    const [newest] = await lastRuns(sql, job, [...TICK_CAUSES, 'manual'], 1);
+    const runs = await lastRuns(sql, job)
+      .whereIn('cause', [...TICK_CAUSES])
+      .limit(MOST_REPEATS);
+    const newest = await newestRun(sql, job);
     const control = await sql('sync_control').where({ job }).first('paused');
     const [last] = runs;
     const mayRepeat = runs.length < MOST_REPEATS || !runs.every(isCutOff);
@@ -270,14 +269,29 @@ export const readTicks = (engine: Engine, job: string) =>
 /** Only a daemon starts these. */
 export const TICK_CAUSES: readonly RunCause[] = ['schedule', 'catch-up', 'retry'];
 
-/** Newest first by lease token, because the clock may have been set back. Runs from before there were leases come last. */
-const lastRuns = (sql: Knex, job: string, causes: readonly RunCause[], limit: number): Promise<LastRun[]> =>
+/**
+ * The runs under the lease of the job; a requested period has another lease. Newest first by lease token, because the clock
+ * may have been set back. Runs from before there were leases come last.
+ */
+const lastRuns = (sql: Knex, job: string): Knex.QueryBuilder<object, LastRun[]> =>
   sql('sync_run')
     .where({ job })
-    .whereIn('cause', [...causes])
+    .where((or) => or.where({ lease: job }).orWhereNull('lease'))
     .orderByRaw('lease_token desc nulls last, started_at desc, run_id desc')
-    .limit(limit)
     .select([...LAST_RUN]);
+
+/** Without manual runs that were cut off. */
+const newestRun = (sql: Knex, job: string): Promise<LastRun | undefined> =>
+  lastRuns(sql, job)
+    .where((or) =>
+      or.whereIn('cause', [...TICK_CAUSES]).orWhere((manual) =>
+        manual
+          .where({ cause: 'manual' })
+          .whereNot({ status: 'abandoned' })
+          .where((code) => code.whereNull('error_code').orWhereNotIn('error_code', [...INTERRUPTED_CODES])),
+      ),
+    )
+    .first();
 
 const tickOf = ({ tick_at, started_at }: LastRun): number => Date.parse(tick_at ?? started_at);
 
