@@ -103,8 +103,8 @@ export const say = (text: string): void => {
 /** The command was called in a way that cannot work; exit code 2. */
 export const usageError = (message: string, hint: string): Fatal => new Fatal(message, { code: 'usage', hint });
 
-/** Says once which process is running the job that the command waits for. */
+/** Says once which process is running what the command waits for. */
 export const sayWaiting =
-  (job: string) =>
+  (name: string) =>
   (holder: string): void =>
-    say(`${job} is being run by ${holder}; waiting for that run to end. Ctrl-C cancels.`);
+    say(`${name} is being run by ${holder}; waiting for that run to end. Ctrl-C cancels.`);

@@ -1,11 +1,12 @@
 // roadbook export: tables and views as files for BI. A further export into the same folder writes only the changes.
 import { type Command, Option } from 'commander';
 import { suggest } from '../core/text/near-word.ts';
+import { isHeld, takeWhenFree } from '../warehouse/control/leases.ts';
 import { csv } from '../warehouse/export/csv-format.ts';
 import { type ExportedTable, exportTables } from '../warehouse/export/export.ts';
 import { type Exportable, exportables } from '../warehouse/export/exportable.ts';
 import { parquet } from '../warehouse/export/parquet-format.ts';
-import { defineCommand, print, say, usageError, withApp } from './command.ts';
+import { defineCommand, print, say, sayWaiting, usageError, withApp } from './command.ts';
 import { createProgressBar } from './output/progress-bar.ts';
 import { fieldTable } from './output/text-table.ts';
 
@@ -30,16 +31,23 @@ export const define = (command: Command): Command =>
         .option('--full', 'write everything, changed or not', false),
     action: withApp(async (app, _args, { json, format, out, table, full }) => {
       const bar = createProgressBar('export', app.clock, 'rows');
+      const what = chosen(table);
       // Stored rows are rewritten to the current privacy policy first; exported files cannot be rewritten later.
       await app.privacy();
-      const written = await exportTables(await app.warehouse(), {
+      const held = await takeWhenFree(await app.leases(), 'export to files', {
+        clock: app.clock,
+        onWait: sayWaiting('export'),
+      });
+      const engine = await app.warehouse();
+      const written = await exportTables(engine, {
         folder: out,
         format: FORMATS[format],
-        what: chosen(table),
+        what,
         nowMs: app.clock.now(),
         full,
+        isAlone: () => engine.read((sql) => isHeld(sql, held)),
         onProgress: bar.update,
-      });
+      }).finally(() => held.release());
       bar.end();
       print(json ? JSON.stringify({ folder: out, format, tables: written }, null, 2) : describe(written));
       if (!json) say(`Written to ${out}.`);

@@ -101,7 +101,7 @@ if (import.meta.main && given !== undefined) {
   if (engine === undefined) throw new Error(`no engine ${name}`);
   const begun = performance.now();
   const request = { folder, format: parquet, what: exportables, nowMs: Date.parse(at), full: false };
-  const exported = await exportTables(engine, { ...request, onProgress: () => undefined });
+  const exported = await exportTables(engine, { ...request, isAlone: async () => true, onProgress: () => undefined });
   const result: Exported = {
     seconds: (performance.now() - begun) / 1_000,
     peakMb: peakMb(),

@@ -39,6 +39,7 @@ function exporting(rig: Rig, request: Partial<ExportRequest> = {}) {
       what: exportables,
       nowMs: rig.clock.now(),
       full: false,
+      isAlone: async () => true,
       onProgress: () => undefined,
       ...request,
       ...more,
@@ -310,6 +311,28 @@ describe('an export', () => {
     await rig.clock.advance(2 * DAY);
     rmSync(join(folder, 'vehicle.parquet'));
     expect(await run()).toEqual([expect.objectContaining({ written: 1, kept: 0 })]);
+  });
+
+  it('writes nothing more once another process may be exporting', async () => {
+    const rig = await filledRig();
+    const { folder, run } = exporting(rig, { what: exportables.filter(({ name }) => name === 'vehicle'), full: true });
+    await run();
+    const files = () => ['vehicle.parquet', 'export.json'].map((name) => readFileSync(join(folder, name)));
+    const before = files();
+    await rig.engine.write(({ sql }) => sql('vehicle').update({ title: 'other' }));
+    await rig.clock.advance(DAY);
+    /** Which files the export leaves as they were, if it is alone for so many questions. */
+    async function unchanged(alone: number) {
+      let asked = 0;
+      const end = run({ isAlone: async () => asked++ < alone });
+      await (alone < 3 ? expect(end).rejects.toMatchObject({ code: 'lease_lost' }) : end);
+      return files().map((file, index) => before[index]?.equals(file));
+    }
+    // It asks before it writes rows, before it publishes the file, and before it says so.
+    expect(await unchanged(0)).toEqual([true, true]);
+    expect(await unchanged(1)).toEqual([true, true]);
+    expect(await unchanged(2)).toEqual([false, true]);
+    expect(await unchanged(3)).toEqual([false, false]);
   });
 
   it('in CSV is harmless in a spreadsheet, distinguishes null from empty, and round-trips byte for byte', async () => {

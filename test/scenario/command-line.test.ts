@@ -1,8 +1,15 @@
 // The command line as a user meets it: help, mistakes, exit codes, and JSON output.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createLog } from '../../src/core/log.ts';
+import { createRedactor } from '../../src/core/text/redaction.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { takeWhenFree } from '../../src/warehouse/control/leases.ts';
+import { openSqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
+import { leaseManagerOn, processElsewhere } from '../support/lease-manager.ts';
 import { makeWorkplace, type Workplace } from '../support/workplace.ts';
 
 let place: Workplace;
@@ -12,6 +19,22 @@ beforeEach(() => {
 afterEach(() => place.remove());
 
 describe('the command line', () => {
+  it('exports once another process has ended its export', async () => {
+    const args = ['export', '--format', 'csv', '--out', 'out', '--table', 'vehicle'];
+    const engine = openSqlite(join(place.dir, 'data/warehouse.db'));
+    onTestFinished(() => engine.close());
+    await bringSchemaUpToDate(engine);
+    const log = createLog({ level: 'silent', redactor: createRedactor() });
+    const other = leaseManagerOn(engine, { clock: systemClock, log, process: processElsewhere('depot-2') });
+    const held = await takeWhenFree(other, 'export to files', { clock: systemClock });
+    const exporting = place.start(args);
+    await exporting.printed(/^export is being run by process 7 on depot-2, since .*; waiting/m);
+    expect(existsSync(join(place.dir, 'out'))).toBe(false);
+    await held.release();
+    expect((await exporting.ended).code).toBe(0);
+    expect(readdirSync(join(place.dir, 'out')).toSorted()).toEqual(['export.json', 'vehicle.csv']);
+  });
+
   it('lists every configuration error with line and column, and exits 3', async () => {
     writeFileSync(
       join(place.dir, 'config/roadbook.yaml'),

@@ -63,7 +63,13 @@ async function exported(rig: Rig, read: Read): Promise<ExportedTexts> {
   const found: ExportedTexts = { cells: 0, wrong: [], formulas: [] };
   try {
     await fillLocalTime(rig.engine, 'America/Sao_Paulo', rig.clock.now());
-    const order = { what: exportables, nowMs: rig.clock.now(), full: true, onProgress: () => undefined };
+    const order = {
+      what: exportables,
+      nowMs: rig.clock.now(),
+      full: true,
+      isAlone: async () => true,
+      onProgress: () => undefined,
+    };
     await exportTables(rig.engine, { folder, format, ...order });
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     for (const table of exportables) {

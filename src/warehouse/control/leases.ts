@@ -23,10 +23,10 @@ import { isCertainlyDead } from './this-process.ts';
 
 export const syncLease = controlTable({
   name: 'sync_lease',
-  meaning: 'Which process runs a job, so that several daemons share one warehouse.',
+  meaning: 'Which process runs a job or exports, so that several processes share one warehouse.',
   key: ['name'],
   columns: {
-    name: text('Name of the job; `backfill <job>` for a requested period.'),
+    name: text('Name of the job; `backfill <job>` for a requested period, `export to files` for exports.'),
     holder: text('The process that runs the job, as in `sync_daemon`; null while the lease is free.'),
     token: integer(
       'Increases when a process takes the lease or it is freed from a dead one; checked inside every write of the holder.',
@@ -94,7 +94,7 @@ const leaseLost = (name: string): Fatal =>
     `Another process may have taken over ${name}: this process sent no heartbeat for 20 s, or the clock of this machine jumped; no further writes were made`,
     {
       code: 'lease_lost',
-      hint: 'Nothing is lost: a scheduled job runs again, and a backfill continues where it stopped when you repeat the command. A machine that pauses for 20 s is overloaded or was suspended.',
+      hint: 'Nothing is lost: a scheduled job runs again, and a backfill or an export continues where it stopped when you repeat the command. A machine that pauses for 20 s is overloaded or was suspended.',
     },
   );
 
@@ -131,6 +131,34 @@ const abandonRuns = (sql: Knex, leases: readonly string[], at: string): Promise<
     .update({ status: 'abandoned', finished_at: at });
 
 export type LeaseManager = ReturnType<typeof createLeaseManager>;
+
+/** How often to try again while another process holds the lease. */
+const RETRY_MS = 1_000;
+
+interface Waiting {
+  clock: Clock;
+  /** Ends the wait. */
+  ending?: AbortSignal;
+  /** Called once with the holder, if the lease has to be waited for. */
+  onWait?: (holder: string) => void;
+}
+
+/** Waits for as long as another process holds the lease, then takes it. */
+export async function takeWhenFree(
+  leases: LeaseManager,
+  name: string,
+  { clock, ending, onWait }: Waiting,
+): Promise<HeldLease> {
+  for (let isReported = false; ; isReported = true) {
+    const result = await leases.take(name);
+    if (!('heldBy' in result)) return result;
+    const { host, pid, taken_at } = result.heldBy;
+    if (!isReported) onWait?.(`process ${pid} on ${host}, since ${taken_at}`);
+    await clock.sleep(RETRY_MS, ending).catch(() => {
+      throw new Fatal(`Stopped while another process held ${name}`, { code: 'stopped' });
+    });
+  }
+}
 
 export function createLeaseManager(
   heartbeat: Heartbeat,

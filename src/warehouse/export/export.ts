@@ -22,6 +22,8 @@ export interface ExportRequest {
   nowMs: number;
   /** Writes every part, changed or not. */
   full: boolean;
+  /** False if another process may be exporting to the same folder: then nothing more is written. */
+  isAlone(): Promise<boolean>;
   onProgress(doneRows: number, allRows: number): void;
 }
 
@@ -76,6 +78,7 @@ async function writeTables(engine: Engine, request: ExportRequest): Promise<Expo
         done += part.sourceRows;
         request.onProgress(Math.min(done, all), all);
       }
+      await checkAlone(request);
       await removeOtherFiles(table, parts, request);
       manifest.tables[table.name] = manifestOf(table, parts, rows, request);
       await writeManifest(folder, manifest);
@@ -87,6 +90,14 @@ async function writeTables(engine: Engine, request: ExportRequest): Promise<Expo
       });
     }
     return results;
+  });
+}
+
+async function checkAlone({ isAlone }: ExportRequest): Promise<void> {
+  if (await isAlone()) return;
+  throw new Fatal('Another process may have taken over the export, because this one stood still', {
+    code: 'lease_lost',
+    hint: 'Run the export again: what this one has completed is kept.',
   });
 }
 
@@ -155,10 +166,12 @@ async function writePart(
   const sorted = table.key.map(quote).join(', ');
   const statement = `select ${columns} from "${table.name}" where ${part.where} order by ${sorted}`;
   for await (const rows of scan(statement, part.bindings)) {
+    await checkAlone(request);
     await file.write(rows);
     onRows(rows.length);
   }
   await file.finish();
+  await checkAlone(request);
   await publishFile(draft, path);
 }
 
