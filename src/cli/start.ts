@@ -129,7 +129,7 @@ function followEdits(app: App, engine: Engine, onChange: () => void): Loop {
   });
   const watch = watchConfig({ file, beside: [join(process.cwd(), '.env')], clock, changed: () => reload('edit') });
   let isOver = false;
-  let asked = Promise.resolve();
+  let asked = Promise.resolve(true);
   // The listener stays: without one, the signal would kill a process that is draining.
   process.on('SIGHUP', () => {
     if (!isOver) asked = reload('signal');

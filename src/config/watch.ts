@@ -13,8 +13,8 @@ export interface WatchDependencies {
   /** Other files that it depends on, such as `.env`. */
   beside: readonly string[];
   clock: Clock;
-  /** Called once for each change; calls do not overlap. Must not throw. */
-  changed(): Promise<void>;
+  /** Called once for each change, and again until it returns true; calls do not overlap. Must not throw. */
+  changed(): Promise<boolean>;
 }
 
 const POLL_MS = 500;
@@ -35,8 +35,7 @@ export function watchConfig({ file, beside, clock, changed }: WatchDependencies)
       last = contents;
       lastChangeAt = clock.monotonic();
     } else if (contents !== known && (main !== undefined || clock.monotonic() - lastChangeAt >= GONE_MS)) {
-      known = contents;
-      await changed();
+      known = (await changed()) ? contents : '';
     }
   });
 }

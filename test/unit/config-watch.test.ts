@@ -25,12 +25,15 @@ let clock: ManualClock;
 let watch: Loop;
 /** The content of the file at each reported change. */
 let reported: string[];
+/** What the report of a change returns. */
+let isApplied: boolean;
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'roadbook-watch-'));
   file = join(dir, 'roadbook.yaml');
   clock = createManualClock(0);
   reported = [];
+  isApplied = true;
 });
 
 afterEach(async () => {
@@ -56,7 +59,10 @@ async function follow(): Promise<void> {
     file,
     beside: [join(dir, '.env')],
     clock,
-    changed: async () => void reported.push(read()),
+    changed: async () => {
+      reported.push(read());
+      return isApplied;
+    },
   });
   watch.start();
   await until(() => reported.length === 1);
@@ -103,6 +109,21 @@ it('detects a file that is saved by rename, every time', async () => {
     await until(() => reported.at(-1) === content);
   }
   expect(reported).toEqual(['a: 2\n', 'a: 3\n', 'a: 4\n']);
+});
+
+it('reports an edit again until it is applied', async () => {
+  await begin('a: 1\n');
+  isApplied = false;
+  writeFileSync(file, 'a: 2\n');
+  await until(() => reported.length === 3);
+  // Also if the old file is put back: the new one may be applied in part.
+  writeFileSync(file, 'a: 1\n');
+  await until(() => reported.at(-1) === 'a: 1\n');
+  isApplied = true;
+  const { length } = reported;
+  await until(() => reported.length > length);
+  await pass(40);
+  expect(reported.length).toBe(length + 1);
 });
 
 it('waits until a file that is written in chunks stops changing', async () => {

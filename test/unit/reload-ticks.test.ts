@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { ConfigError } from '../../src/config/faults.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { Retriable } from '../../src/core/errors.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
 import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
@@ -90,6 +91,22 @@ it('the daemon misses no tick over more than 200 invalid edits, and rejects each
   save(good('* * * * *', 'status: { port: 0 }\n'));
   await reload('edit');
   expect(rejections.at(-1)).toBeNull();
+});
+
+it('an edit that the warehouse cannot take now is not rejected, and applied once it can', async () => {
+  let isAway = true;
+  const rejected: unknown[] = [];
+  const attempt = createReload({
+    log: createLog({ level: 'silent', redactor: createRedactor() }),
+    async apply() {
+      if (isAway) throw new Retriable('no connection', { code: 'warehouse_unreachable' });
+      return [];
+    },
+    storeResult: async (rejection) => void rejected.push(rejection),
+  });
+  expect([await attempt('edit'), rejected]).toEqual([false, []]);
+  isAway = false;
+  expect([await attempt('edit'), rejected]).toEqual([true, [null]]);
 });
 
 it('the daemon loses and doubles no tick over valid edits at every second of a minute', async () => {
