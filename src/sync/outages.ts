@@ -1,6 +1,7 @@
 // Outages as the log shows them: one line when a run first meets an outage, one when a run gets through again. The runs
 // in between fail for the same reason and are logged at debug level only.
 import { isPassing, type RoadbookError } from '../core/errors.ts';
+import { INTERRUPTED_CODES } from '../warehouse/control/runs.ts';
 
 const SERVICE_CODES: ReadonlySet<string> = new Set([
   'service_unreachable',
@@ -36,10 +37,12 @@ export function createOutages() {
       const met = new Set(failures.filter(isPassing).map(systemOf));
       const isKnown = failures.length > 0 && failures.every((each) => isPassing(each) && open.has(systemOf(each)));
       const over: { system: string; ms: number }[] = [];
+      // A run that was interrupted may have had no answer to its requests.
+      const isInterrupted = failures.some(({ code }) => INTERRUPTED_CODES.includes(code));
       for (const [system, { sinceMs, jobs }] of open) {
         const getsThrough = system === 'service' ? requests > 0 : jobs.has(job);
         // A run that began before may have made its last call before the outage.
-        if (met.has(system) || !getsThrough || startedMs < sinceMs) continue;
+        if (isInterrupted || met.has(system) || !getsThrough || startedMs < sinceMs) continue;
         open.delete(system);
         over.push({ system, ms: nowMs - sinceMs });
       }

@@ -59,6 +59,8 @@ describe('an outage', () => {
     expect(note(outages, 'a', 0, AWAY)).toEqual({ isKnown: false, over: [] });
     expect(note(outages, 'b', 1, AWAY, AWAY)).toEqual({ isKnown: true, over: [] });
     expect(outages.note({ job: 'c', failures: [], requests: 0, startedMs: 2, nowMs: 2 }).over).toEqual([]);
+    // It may have had no answer.
+    expect(note(outages, 'c', 2, new Fatal('end', { code: 'stopped' })).over).toEqual([]);
     // Its calls may have been made before the outage.
     expect(outages.note({ job: 'd', failures: [], requests: 1, startedMs: -1, nowMs: 3 }).over).toEqual([]);
     expect(note(outages, 'b', 9, new Fatal('login', { code: 'login_refused' }))).toEqual({
