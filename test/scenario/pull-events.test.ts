@@ -323,6 +323,16 @@ describe('pull-events', () => {
     },
   );
 
+  it('makes few calls for a category that the service rejects for every vehicle', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 8, churn: false } });
+    await rig.run('pull-vehicles');
+    await putBefore(rig, ({ searchParams }) =>
+      searchParams.get('event_category') === '6' ? { status: 400, body: {} } : undefined,
+    );
+    const options = { since: '1d', categories: [6, 1, 2, 7, 8, 11, 12] };
+    expect(await rig.run('pull-events', options)).toMatchObject({ status: 'failed', slices: 3 });
+  });
+
   it('reads all events of a service that takes few vehicles in a query', async () => {
     rig = await makeRig({
       startAt: START,

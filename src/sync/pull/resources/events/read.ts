@@ -28,10 +28,11 @@ export async function readEvents(slice: Slice<EventWork>, source: Source, option
   const own = source.isCompared ? work.spans : spans;
   const fullRefresh = spans.map((span, index) => refreshOf(span, own[index] ?? span, vehicles, categories));
   const firsts = firstOfEach(spans);
-  let rejected = 0;
+  let rejected: number | undefined;
   const reading = source.mapCalls(categories, async (category, { call, prepare }) => {
     const answer = await call(events, eventRequest(vehicles, spans, category)).catch((thrown: unknown) => {
-      if (isRejected(asRoadbookError(thrown))) rejected = category;
+      // The first rejection aborts the other calls, which then end with the same error.
+      if (isRejected(asRoadbookError(thrown))) rejected ??= category;
       throw thrown;
     });
     if (answer.length >= cutOffAt && splitEvents(slice) !== undefined)
@@ -40,8 +41,8 @@ export async function readEvents(slice: Slice<EventWork>, source: Source, option
     return prepare({ table: event, endpoint: events, records }, { fullRefresh, each: firsts.note });
   });
   const loads = await reading.catch(async (thrown: unknown) => {
-    if (!isRejected(asRoadbookError(thrown)) || !(await isFirstAccepted(vehicles, spans, rejected, source)))
-      throw thrown;
+    if (rejected === undefined || !isRejected(asRoadbookError(thrown))) throw thrown;
+    if (!(await isFirstAccepted(vehicles, spans, rejected, source))) throw thrown;
     throw tooMany('vehicles of which the service accepts the first alone');
   });
   return {
