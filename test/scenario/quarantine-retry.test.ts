@@ -44,21 +44,21 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, a quarantined record', (e
 
   it('is released by the run that reads it in a valid form, and no other is', async () => {
     rig = await makeRig({ startAt: AT, engine, sandbox: { vehicles: 1, churn: false } });
-    const odd = [7, 8, LIKE_A_CPF].map((id) => ({ id, year: 'last' }));
+    const odd = [7, 8, LIKE_A_CPF, '0042', '1234567890123456789'].map((id) => ({ id, year: 'last' }));
     await addRecords(rig, 'vehicles', odd);
     await rig.run('pull-vehicles');
-    expect(await quarantined(rig.engine, {}, 10)).toHaveLength(3);
+    expect(await quarantined(rig.engine, {}, 10)).toHaveLength(5);
     await removeRecords(rig);
     await addRecords(rig, 'vehicles', [
       { id: 7, year: 2024 },
       { id: 8, year: 'last' },
       { id: LIKE_A_CPF, year: 2024 },
+      { id: '0042', year: 2024 },
+      { id: '1234567890123456789', year: 2024 },
     ]);
     await rig.run('pull-vehicles');
-    expect(await rig.rows('select id from vehicle where year = 2024 order by id')).toEqual([
-      { id: 7 },
-      { id: LIKE_A_CPF },
-    ]);
+    const stored = await rig.rows('select cast(id as text) as id from vehicle where year = 2024 order by vehicle.id');
+    expect(stored.map(({ id }) => id)).toEqual(['7', '42', String(LIKE_A_CPF), '1234567890123456789']);
     expect(await quarantined(rig.engine, {}, 10)).toMatchObject([{ record_key: '8', times: 2 }]);
   });
 

@@ -1,8 +1,9 @@
 // Maps the records of a load to rows; every record becomes either a row or an invalid record.
 
 import { yieldToEventLoop } from '../../../core/event-loop.ts';
-import { type JsonObject, scalarText } from '../../../core/glossary.ts';
+import type { JsonObject } from '../../../core/glossary.ts';
 import { checkRecord } from '../../../fleet/record-check.ts';
+import { integer } from '../../../fleet/wire.ts';
 import type { InvalidRecord } from '../../../warehouse/control/quarantine.ts';
 import type { Row, Scalar } from '../../../warehouse/engine.ts';
 import { keyText } from '../../../warehouse/load/key-set.ts';
@@ -58,9 +59,7 @@ export async function mapRecords({ table, endpoint, records, rejected = [] }: Lo
   return { rows, invalid, invalidKeys };
 }
 
-const INTEGER = /^-?\d{1,18}$/;
-
-/** The key of an invalid record, if it can be read and is valid for a row. */
+/** The key of an invalid record as its row would have it; undefined if it cannot be read. */
 function readableKey(table: Table, record: unknown): Scalar[] | undefined {
   const columns = recordColumns(table);
   const key = table.key.map((name) => {
@@ -69,7 +68,7 @@ function readableKey(table: Table, record: unknown): Scalar[] | undefined {
       (inner, step) => (inner as JsonObject | null | undefined)?.[step],
       record,
     );
-    return column?.type === 'integer' && !INTEGER.test(scalarText(value)) ? undefined : value;
+    return column?.type === 'integer' ? integer.safeParse(value).data : value;
   });
   const isReadable = key.every((value) => typeof value === 'string' || typeof value === 'number');
   return isReadable ? (key as Scalar[]) : undefined;
