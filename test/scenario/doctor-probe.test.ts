@@ -7,15 +7,23 @@ import type { CheckResult } from '../../src/status/doctor/check-result.ts';
 import { probeChecks } from '../../src/status/doctor/doctor.ts';
 import type { Reason } from '../../src/status/health/reasons.ts';
 import { unfitAnswers } from '../../src/status/health/unfit-answers.ts';
-import { isChange, newestAnswers, type ProbeAnswer, type Question } from '../../src/sync/probe/answers.ts';
-import { limitOfListing } from '../../src/sync/probe/listing-limit.ts';
+import {
+  isChange,
+  knownLimit,
+  newestAnswers,
+  type ProbeAnswer,
+  type Question,
+  storeAnswers,
+} from '../../src/sync/probe/answers.ts';
+import { limitOfListing, limitOfSearch } from '../../src/sync/probe/listing-limit.ts';
 import { MOST_PROBE_CALLS, type ProbeReport, probeService } from '../../src/sync/probe/probe.ts';
+import type { Span } from '../../src/sync/pull/plan/windows.ts';
 import { makePushPlace } from '../support/push-place.ts';
 import { plan } from '../support/push-samples.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
 import { makeStatusPlace } from '../support/status-place.ts';
 import { configFor, makeWorkplace } from '../support/workplace.ts';
-import { addRecords, putBefore } from './pull-setup.ts';
+import { addRecords, DAY, putBefore } from './pull-setup.ts';
 
 const START = '2026-03-10T18:00:00.000Z';
 
@@ -139,6 +147,42 @@ it('finds drivers cut off that all have a category of which few or none are list
   expect(answers).toMatchObject({ agent_listing: '10 records', driver_listing: '10 records' });
 });
 
+it.each<[string, [begin: string, end: string][], string | null]>([
+  ['ends a minute before midnight', [['2026-03-09T08:00:00', '2026-03-09T23:59:00']], 'days'],
+  ['begins at midnight', [['2026-03-09T00:00:00', '2026-03-09T15:00:00']], 'days'],
+  [
+    'lasts all day, and a shorter one',
+    [
+      ['2026-03-09T00:00:00', '2026-03-09T23:59:59'],
+      ['2026-03-08T09:00:00', '2026-03-08T10:00:00'],
+    ],
+    'days',
+  ],
+  ['lasts all day, and no other', [['2026-03-09T00:00:00', '2026-03-09T23:59:59']], null],
+])('knows a search by full days by a plan that %s, on local days and on those of UTC', async (_, periods, answer) => {
+  for (const zone of ['-03:00', 'Z']) {
+    const plans = periods.map(([begin, end], i) => ({
+      id: 1 + i,
+      vehicle_id: 1,
+      date_time_start: `${begin}${zone}`,
+      date_time_end: `${end}${zone}`,
+    }));
+    const dayOf = (text: string | null) =>
+      Math.floor((Date.parse(text ?? '') - Date.parse(`1970-01-01T00:00:00${zone}`)) / DAY);
+    const rig = await rigWith({});
+    await putBefore(rig, ({ pathname, searchParams }) => {
+      if (pathname !== '/import/route_plan') return undefined;
+      const [first, last] = [dayOf(searchParams.get('begin_date')), dayOf(searchParams.get('end_date'))];
+      return {
+        body: plans.filter((each) => dayOf(each.date_time_start) <= last && dayOf(each.date_time_end) >= first),
+      };
+    });
+    const isEnabled = (job: string): boolean => job === 'pull-route-plans';
+    const report = await probeService(rig.dependencies, { isSeen: true, isEnabled });
+    expect(answersIn(report)).toMatchObject({ plan_search: answer, plan_period_ends: null });
+  }
+});
+
 it('answers about listings whose most common category is not a listed one, or none', async () => {
   const rig = await rigWith({});
   const many = (of: (id: number) => object) => Array.from({ length: 60 }, (_, i) => ({ id: 900_001 + i, ...of(i) }));
@@ -242,6 +286,27 @@ it.each([
   const whole = [{ id: 1 }, { id: 2 }];
   const list = async (filter?: number) => (filter === undefined ? whole : part);
   expect((await limitOfListing({ what: 'agents', whole, list, parts: [4] }))[0]).toBe(answer);
+});
+
+it.each([
+  ['is empty', []],
+  ['is shorter', [{ id: 2 }]],
+])('learns no limit of a listing that %s when it is repeated', async (_, again) => {
+  const whole = [{ id: 1 }, { id: 2 }];
+  const part = [{ id: 3 }];
+  const list = async (filter?: number) => (filter === undefined ? again : part);
+  const ofListing = await limitOfListing({ what: 'agents', whole, list, parts: [4] });
+  const span = { begin: 0, end: DAY };
+  const search = async ({ begin, end }: Span) => (end - begin === DAY ? again : part);
+  const ofSearch = await limitOfSearch(whole, span, search, 'the plans of 7 days');
+  expect([ofListing, ofSearch].map(([answer]) => answer)).toEqual([null, null]);
+});
+
+it('trusts no stored limit of zero', async () => {
+  const rig = await rigWith({});
+  const answers = [{ question: 'event_listing' as const, answer: '0 records', evidence: '' }];
+  await storeAnswers(rig.engine, answers, { nowMs: rig.clock.now(), isSeen: true });
+  expect(await knownLimit(rig.engine, 'event_listing')).toBe(Infinity);
 });
 
 it.each([

@@ -151,8 +151,8 @@ export async function newestAnswers(engine: Pick<Engine, 'read'>): Promise<(Know
   return known.flatMap(({ question, answer, at }) => (answer && at ? [{ question, answer, at }] : []));
 }
 
-/** The limit that was found last; infinite if none was. */
+/** The limit that was found last; infinite if none was, or one of 0, which earlier releases took an empty answer for. */
 export async function knownLimit(engine: Pick<Engine, 'read'>, asked: Question): Promise<number> {
   const { answer } = (await newestAnswers(engine)).find(({ question }) => question === asked) ?? {};
-  return answer === undefined || isOpen(answer) ? Infinity : numberIn(answer);
+  return answer === undefined || isOpen(answer) ? Infinity : numberIn(answer) || Infinity;
 }

@@ -23,8 +23,8 @@ export async function limitOfListing<Filter>({ what, whole, list, parts }: Listi
   if (whole.length === 0) return [null, `no record in the listing of ${what}`];
   const shown: Records[] = [];
   for (const part of parts) shown.push(await listedPart(() => list(part)));
-  const cutAt = await lengthIfCut(whole, shown, list);
-  if (cutAt !== undefined) return [`${cutAt} records`, `listings of a part of ${what} show more`];
+  const limit = await limitIfCut(whole, shown, list, `listings of a part of ${what} show more`);
+  if (limit !== undefined) return limit;
   const isAnyShorter = shown.some(({ length }) => length > 0 && length < whole.length);
   if (!isAnyShorter) return [null, `no listing of a part of ${what} is shorter than the whole`];
   const others = new Set(idsOf(whole)).difference(new Set(shown.flatMap(idsOf))).size;
@@ -56,8 +56,9 @@ export async function limitOfSearch(
   for (let halvings = 1; halvings <= MOST_HALVINGS; halvings++) {
     const middle = begin + (end - begin) / 2;
     const [first, second] = [await search({ begin, end: middle }), await search({ begin: middle, end })];
-    const cutAt = await lengthIfCut(whole, [first, second], () => search(span));
-    if (cutAt !== undefined) return [`${cutAt} records`, `listings of shorter periods show more of ${what}`];
+    const evidence = `listings of shorter periods show more of ${what}`;
+    const limit = await limitIfCut(whole, [first, second], () => search(span), evidence);
+    if (limit !== undefined) return limit;
     if (second.length >= whole.length) begin = middle;
     else if (first.length >= whole.length) end = middle;
     else break;
@@ -65,13 +66,20 @@ export async function limitOfSearch(
   return [`${atLeast(whole.length)} records`, `listings of shorter periods show no more of ${what}`];
 }
 
-/** Undefined if the listing has all records of the parts, at once or when it is repeated. */
-async function lengthIfCut(whole: Records, parts: readonly Records[], list: () => Promise<Records>) {
+/** Undefined if the listing has all records of the parts, at once or when it is repeated. A limit is no lower than `whole`. */
+async function limitIfCut(
+  whole: Records,
+  parts: readonly Records[],
+  list: () => Promise<Records>,
+  evidence: string,
+): Promise<Answer | undefined> {
   const inParts = new Set(parts.flatMap(idsOf));
   const isCut = (listed: Records): boolean => !inParts.isSubsetOf(new Set(idsOf(listed)));
   if (!isCut(whole)) return undefined;
   const again = await list();
-  return isCut(again) ? again.length : undefined;
+  if (!isCut(again)) return undefined;
+  if (again.length < whole.length) return [null, `${evidence}, but it was shorter when it was repeated`];
+  return [`${again.length} records`, evidence];
 }
 
 export const idsOf = (records: Records): number[] =>

@@ -12,6 +12,8 @@ export type Finds = (begin: number, end: number) => Promise<boolean>;
 
 /** A record must last this long: searches in between must neither touch its start nor its end. */
 export const LEAST_LENGTH_MS = 9_000;
+/** And less than this: around a record of a whole day, which may have 23 hours, each search would be on another day. */
+export const LENGTH_LIMIT_MS = 22 * 3_600_000;
 const MINUTE_MS = 60_000;
 /** Far enough from the record that no rounding of seconds reaches it. */
 const APART_MS = 2 * MINUTE_MS;
@@ -24,6 +26,7 @@ export async function probePeriodSearch(finds: Finds, { start, end }: KnownRecor
   async function meaningOf() {
     if (!(await finds(start - MINUTE_MS, end + MINUTE_MS))) return 'unclear';
     if (await finds(end + MINUTE_MS, end + APART_MS)) return 'days';
+    if (await finds(start - APART_MS, start - MINUTE_MS)) return 'days';
     if (await finds(start + third, end - third)) return 'overlap';
     const byStart = await finds(start - MINUTE_MS, start + third);
     const byEnd = await finds(end - third, end + MINUTE_MS);

@@ -30,7 +30,7 @@ import {
   storeAnswers,
 } from './answers.ts';
 import { createdHalves, idsOf, limitOfListing, limitOfSearch } from './listing-limit.ts';
-import { type KnownRecord, LEAST_LENGTH_MS, probePeriodSearch } from './period-search.ts';
+import { type KnownRecord, LEAST_LENGTH_MS, LENGTH_LIMIT_MS, probePeriodSearch } from './period-search.ts';
 
 export interface ProbeReport {
   at: string;
@@ -201,7 +201,8 @@ async function askSearch(
   { name, reach }: { name: string; reach: string },
 ): Promise<{ meaning: Answer; ends: Answer }> {
   if (record === undefined) {
-    const none = `no ${name} of the last ${reach} has ended and lasted ${formatDuration(LEAST_LENGTH_MS)}`;
+    const lengths = `${formatDuration(LEAST_LENGTH_MS)} to ${formatDuration(LENGTH_LIMIT_MS)}`;
+    const none = `no ${name} of the last ${reach} has ended and lasted ${lengths}`;
     return { meaning: [null, none], ends: [null, none] };
   }
   const { meaning, ends } = await probePeriodSearch(
@@ -281,10 +282,10 @@ function foundIn(records: readonly unknown[], [start, end]: [string, string]): F
 
 const includes = (found: readonly Found[], { id }: Found): boolean => found.some((each) => each.id === id);
 
-/** The longest of a vehicle that has ended: only such a record stays as it is during the probe. */
+/** The longest, within the limits, of a vehicle that has ended: only such a record stays as it is during the probe. */
 function usableOf(found: readonly Found[], nowMs: number): Found | undefined {
-  const usable = found.filter(
-    ({ vehicleId, start, end }) => vehicleId > 0 && end - start >= LEAST_LENGTH_MS && end < nowMs - DAY_MS / 24,
-  );
+  const isUsable = ({ vehicleId, start, end }: Found): boolean =>
+    vehicleId > 0 && end - start >= LEAST_LENGTH_MS && end - start < LENGTH_LIMIT_MS && end < nowMs - DAY_MS / 24;
+  const usable = found.filter(isUsable);
   return usable.toSorted((a, b) => b.end - b.start - (a.end - a.start))[0];
 }
