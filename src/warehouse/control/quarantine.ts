@@ -15,7 +15,7 @@ export const syncQuarantine = controlTable({
     id: text('Digest of table, key and payload.'),
     job: text('Job that read the record.', { required: true }),
     table_name: text('Table of the record.', { required: true }),
-    record_key: text('Key of the record; null if it has none.'),
+    record_key: text('Key of the record; null if it has none.', { personal: true }),
     reason: text('Why the record is invalid: field paths and expectations.', { required: true }),
     is_part: boolean('The record is incomplete, or invalid because of another record: only a new read can load it.'),
     payload: json('The record; secrets and tax numbers masked.', { personal: true, required: true }),

@@ -24,7 +24,7 @@ export const pushAttempt = controlTable({
     ),
     error_code: text('Stable code of the failure.'),
     http_status: integer('HTTP status of the response; null if there was none.'),
-    message: text('What happened, in plain words.'),
+    message: text('What happened, in plain words.', { personal: true }),
     times: integer('Number of consecutive attempts with this outcome.', { required: true }),
   },
 });

@@ -44,7 +44,9 @@ export const pushOutbox = controlTable({
     state: text('ready, sending, unknown, confirmed, rejected or cancelled.', { required: true }),
     attention: text(`Why the entry needs a person: ${ATTENTION.join(', ')}; null if it does not.`),
     message: text('The state in plain words.'),
-    reasons: json('Reasons for the rejection of the item, or of a part of it, a list of sentences.'),
+    reasons: json('Reasons for the rejection of the item, or of a part of it, a list of sentences.', {
+      personal: true,
+    }),
     content_hash: text('Digest of the content that the ERP offered last; empty if it could not be read.', {
       required: true,
     }),

@@ -18,18 +18,22 @@ export interface RegisterSettings {
   dropFolders: readonly { folder: string; kept: string }[];
 }
 
-/** The feeds whose items hold the same personal data as a table. */
-const FEEDS: Readonly<Record<string, string>> = {
-  driver: 'agents',
-  point_of_interest: 'points_of_interest',
-  route_plan: 'route_plans',
-  route_point: 'route_plans',
+/** The personal columns whose values the items of each feed may hold. */
+const HELD: Readonly<Record<string, readonly string[]>> = {
+  // A plan names its drivers and helpers by tax number.
+  route_plans: ['driver.cpf', 'route_point.name', 'route_point.address'],
+  points_of_interest: ['point_of_interest.responsible_name', 'point_of_interest.phone'],
+  agents: ['name', 'cpf', 'rg', 'company_registry', 'email', 'phone_number'].map((name) => `driver.${name}`),
 };
+
+const AS_ENTRY = 'as long as the entry: keep_confirmed of its job';
 
 /** How long control tables keep personal data, as their own options say. */
 const KEPT: Readonly<Record<string, string>> = {
   'push_outbox.payload': 'until the item is confirmed or cancelled; keep_refused of its job after a rejection',
-  'push_content.stops': 'as long as the entry: keep_confirmed of its job',
+  'push_outbox.reasons': AS_ENTRY,
+  'push_attempt.message': AS_ENTRY,
+  'push_content.stops': AS_ENTRY,
   'push_outbox.erp_code': 'while the ERP may have to be notified',
 };
 
@@ -106,7 +110,7 @@ function entryOf(table: Table, column: Column, { policies, retention, feeds }: R
     /** Tables and views that `roadbook export` writes with it. */
     exports: isStored ? exportsOf(table, place) : [],
     /** Whether the ERP's version of it waits in push_outbox.payload until it is sent. */
-    in_outbox: feeds.includes(FEEDS[table.name] ?? ''),
+    in_outbox: feeds.some((feed) => HELD[feed]?.includes(place)),
     /** Whether the record is copied to sync_quarantine if it is invalid. */
     in_quarantine: table.kind === 'base' && isStored,
     /** Logs, errors and control tables hold no record. */
