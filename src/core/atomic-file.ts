@@ -8,7 +8,11 @@ import { basename, dirname, join, resolve } from 'node:path';
  * A reader of `path` sees the old content or the new one, never a part. Creates the folder if it is missing. `mode` are the
  * permissions of the file, default as for every new file.
  */
-export async function replaceFile(path: string, content: string | Uint8Array, mode?: number): Promise<void> {
+export async function replaceFile(
+  path: string,
+  content: string | Uint8Array | AsyncIterable<string>,
+  mode?: number,
+): Promise<void> {
   await makeFolder(dirname(path));
   const suffix = randomBytes(4).toString('hex');
   const draft = join(dirname(path), `.${basename(path)}.${suffix}.tmp`);

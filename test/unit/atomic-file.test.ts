@@ -77,7 +77,7 @@ describe('a sync to disk', () => {
     });
     expect(synced).toEqual([
       '.',
-      ...['csv', 'json'].flatMap((format) => [`done/.plans.csv.result.${format}.tmp`, 'done']),
+      ...['json', 'csv'].flatMap((format) => [`done/.plans.csv.result.${format}.tmp`, 'done']),
       'done',
       '.',
     ]);

@@ -2,12 +2,12 @@
 // Each step can be repeated after a crash: a result with the same read time belongs to the file, and is written anew.
 // Finished files are removed after their retention time.
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
-import { join, parse } from 'node:path';
-import { isDraft, makeFolder, moveFile, replaceFile } from '../../core/atomic-file.ts';
+import { dirname, join, parse } from 'node:path';
+import { isDraft, makeFolder, moveFile, replaceFile, syncFolder } from '../../core/atomic-file.ts';
 import type { FileContent, ItemOutcome, TakenFile } from '../source.ts';
 import { type FileIdentity, isSameContent } from './drop-folder.ts';
 import { exists, ifExists } from './gone.ts';
-import { type IssuePlaces, reportedState, resultOf, resultTable } from './result.ts';
+import { type IssuePlaces, reportedState, resultOf, resultTable, resultText } from './result.ts';
 import type { Language } from './result-words.ts';
 
 const FINISHED = ['done', 'failed'] as const;
@@ -32,9 +32,8 @@ export async function finishFile(finishing: Finishing): Promise<void> {
   await removeResult(folder, file);
   const place = await freePlace(join(folder, isDone ? 'done' : 'failed'), file);
   const instants = { read_at: file.readAt, finished_at: finishedAt };
-  const result = JSON.stringify(resultOf(file.name, content, outcomes, instants), undefined, 2);
-  await replaceFile(`${place}${TABLE}`, await resultTable(file.name, content, outcomes, finishing));
-  await replaceFile(`${place}${RESULT}`, `${result}\n`);
+  await replaceFile(`${place}${RESULT}`, resultText(resultOf(file.name, content, outcomes, instants)));
+  await replaceFile(`${place}${TABLE}`, resultTable(file.name, content, outcomes, finishing));
   await moveContent(join(folder, file.name), place, file);
 }
 
@@ -44,17 +43,12 @@ async function removeResult(folder: string, file: TakenFile): Promise<void> {
     const result = `${place}${RESULT}`;
     const text = await ifExists(readFile(result, 'utf8'));
     // No other text of a result can look like this: quotation marks inside a text are escaped.
-    const isOwn = text?.includes(`"read_at": "${file.readAt}"`) ?? (await isOwnTable(place, file));
-    if (!isOwn) continue;
+    if (text?.includes(`"read_at": "${file.readAt}"`) !== true) continue;
+    // The table first: without its result nobody would know whose it is.
     await rm(`${place}${TABLE}`, { force: true });
     await rm(result, { force: true });
+    await syncFolder(dirname(place));
   }
-}
-
-/** Whether a table without its result is of this read: the crash was between the two. */
-async function isOwnTable(place: string, { readAt }: TakenFile): Promise<boolean> {
-  const table = await ifExists(stat(`${place}${TABLE}`));
-  return table !== undefined && table.mtimeMs >= Date.parse(readAt) && !(await exists(place));
 }
 
 /** The file's own name, or, if that is taken, its name with the read time. */
@@ -66,7 +60,8 @@ function placesIn(folder: string, { name, readAt }: TakenFile): [string, string]
 async function freePlace(folder: string, file: TakenFile): Promise<string> {
   await makeFolder(folder);
   const [plain, timed] = placesIn(folder, file);
-  return (await exists(plain)) || (await exists(`${plain}${RESULT}`)) ? timed : plain;
+  for (const name of [plain, `${plain}${RESULT}`, `${plain}${TABLE}`]) if (await exists(name)) return timed;
+  return plain;
 }
 
 /** Moves the content that the result describes. A newer file of the same name stays in the drop folder. */

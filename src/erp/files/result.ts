@@ -4,6 +4,8 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Options } from 'csv-stringify/sync';
 import { makeFolder, syncFolder } from '../../core/atomic-file.ts';
+import { chunks } from '../../core/chunks.ts';
+import { yieldToEventLoop } from '../../core/event-loop.ts';
 import type { CellPlace, FileContent, ItemOutcome, ReadError } from '../source.ts';
 import { type Language, RESULT_HEADS, reasonIn, STATE_WORDS } from './result-words.ts';
 
@@ -49,18 +51,43 @@ function totalsOf(outcomes: readonly ItemOutcome[]) {
 
 export type FileResult = ReturnType<typeof resultOf>;
 
+/** Items that are written before the event loop gets a turn. */
+const ITEMS_PER_TURN = 500;
+
+/** The JSON of a result. */
+export async function* resultText({ results, faults, ...result }: FileResult): AsyncIterable<string> {
+  yield `${JSON.stringify(result, undefined, 2).slice(0, -2)},\n`;
+  yield* listText('results', results);
+  yield ',\n';
+  yield* listText('faults', faults);
+  yield '\n}\n';
+}
+
+async function* listText(name: string, entries: readonly object[]): AsyncIterable<string> {
+  yield `  "${name}": [`;
+  let isFirst = true;
+  for (const some of chunks(entries, ITEMS_PER_TURN)) {
+    await yieldToEventLoop();
+    yield `${isFirst ? '' : ','}\n${some.map(indented).join(',\n')}`;
+    isFirst = false;
+  }
+  yield isFirst ? ']' : '\n  ]';
+}
+
+const indented = (entry: object): string => `    ${JSON.stringify(entry, undefined, 2).replaceAll('\n', '\n    ')}`;
+
 /** The places of the reasons of an item, by reason. */
 export type IssuePlaces = (outcome: ItemOutcome) => ReadonlyMap<string, CellPlace> | undefined;
 
 /**
  * The result as a table with one line for each reason. A text that a spreadsheet would run as a formula gets an apostrophe.
  */
-export async function resultTable(
+export async function* resultTable(
   file: string,
   { items, readErrors }: FileContent,
   outcomes: readonly ItemOutcome[],
   { language, places }: { language: Language; places: IssuePlaces },
-): Promise<string> {
+): AsyncIterable<string> {
   const line = (code: string, state: keyof (typeof STATE_WORDS)['pt'], reason: string, place: CellPlace = {}) => [
     String(place.row ?? ''),
     code,
@@ -69,7 +96,7 @@ export async function resultTable(
     place.column ?? '',
     place.value ?? '',
   ];
-  const lines = outcomes.flatMap((outcome, i) => {
+  const linesOf = (outcome: ItemOutcome, i: number): string[][] => {
     const { externalCode, reasons = [], message, origin } = outcome;
     const isOther = origin !== undefined && !origin.startsWith(`${file} `);
     const notes = isOther ? [`sent as read at ${origin}`] : [];
@@ -79,11 +106,21 @@ export async function resultTable(
     return (texts.length > 0 ? texts : ['']).map((text) =>
       line(externalCode, reportedState(outcome), text, known?.get(text) ?? (row === undefined ? {} : { row })),
     );
-  });
-  const unread = readErrors.map(({ externalCode = '', reason, place }) =>
-    line(externalCode, 'rejected', reason, place),
-  );
-  return spreadsheetText([RESULT_HEADS[language], ...lines, ...unread], language, { escape_formulas: true });
+  };
+  const unreadLine = ({ externalCode = '', reason, place }: ReadError) => line(externalCode, 'rejected', reason, place);
+  const write = (rows: string[][], bom: boolean) => spreadsheetText(rows, language, { bom, escape_formulas: true });
+  yield write([[...RESULT_HEADS[language]]], true);
+  for (let at = 0; at < outcomes.length; at += ITEMS_PER_TURN) {
+    await yieldToEventLoop();
+    yield write(
+      outcomes.slice(at, at + ITEMS_PER_TURN).flatMap((outcome, i) => linesOf(outcome, at + i)),
+      false,
+    );
+  }
+  for (const some of chunks(readErrors, ITEMS_PER_TURN)) {
+    await yieldToEventLoop();
+    yield write(some.map(unreadLine), false);
+  }
 }
 
 /** As a spreadsheet of the language opens it: in Portuguese it expects semicolons. */
