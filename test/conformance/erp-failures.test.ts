@@ -252,9 +252,10 @@ describe('http', () => {
       { text: Buffer.from('["São canary"]', 'latin1'), headers: { 'content-type': 'application/json; charset=utf-8' } },
       'erp_answer_unreadable',
     ],
-    ['a list that is not there', { data: [] }, 'erp_records_missing'],
-    ['an empty answer', { text: 'null' }, 'erp_records_missing'],
-    ['an answer that is a text', { text: '"none"' }, 'erp_records_missing'],
+    ['a list that is not there', { data: [] }, 'erp_answer_unreadable'],
+    ['an empty answer', { text: 'null' }, 'erp_answer_unreadable'],
+    ['an answer that is a text', { text: '"none"' }, 'erp_answer_unreadable'],
+    ['a large answer that is nested without end', { text: '['.repeat(2 * 1024 * 1024) }, 'erp_answer_unreadable'],
     ['a redirect elsewhere', { status: 302, headers: { location: 'http://127.0.0.1:9/canary' } }, 'erp_answer_refused'],
   ])('%s is reported clearly', async (_name, answer, code) => {
     const error = await failure(drain(await open([answer], 'orders'), clock));
@@ -276,6 +277,16 @@ describe('http', () => {
       expect(heard).toEqual(['POST /ack']);
     },
   );
+
+  test('a large answer is read like a small one, at its path and in its encoding', async () => {
+    const filler = 'x'.repeat(2 * 1024 * 1024);
+    const plan = '{"external_code":"Ç","route_points":[{"external_code":12345678901234567890}]}';
+    const text = Buffer.from(`{"filler":"${filler}","orders":[${plan}]}`, 'latin1');
+    const erp = await open([{ text, headers: { 'content-type': 'application/json; charset=latin1' } }], 'orders');
+    expect(await drain(erp, clock)).toMatchObject([
+      { items: [{ externalCode: 'Ç', data: { route_points: [{ external_code: '12345678901234567890' }] } }] },
+    ]);
+  });
 
   test('a transient failure is retried', async () => {
     const erp = await open([

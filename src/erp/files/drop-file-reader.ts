@@ -1,4 +1,4 @@
-// Reads one dropped file. A workbook or a large JSON file is read in a child process with limits on memory and time: a file
+// Reads one dropped file, or an answer of the ERP. A workbook or a large JSON text is read in a child process with limits on memory and time: a file
 // of some kilobytes may unpack to gigabytes or keep its parser busy for minutes, and the daemon must keep running. A thread
 // is not enough: if a thread runs out of memory in a single step, the process dies. A file beyond the limits gives one read
 // error and no item.
@@ -47,7 +47,7 @@ export function readFileInLimits(
   context: FileContext,
   { signal, limits = LIMITS }: { signal?: AbortSignal | undefined; limits?: ReadingLimits } = {},
 ): AsyncIterable<Reading> {
-  const format = extname(file.name).toLowerCase();
+  const format = extname(file.path).toLowerCase();
   // CSV is read row by row and yields to the event loop, so it needs no process. It has no time limit either: the time grows
   // only with the size of the file, other jobs go on meanwhile, and the end of the run aborts the read.
   const isInline = format === '.csv' || (format === '.json' && file.size <= LARGEST_INLINE_JSON);
@@ -65,13 +65,14 @@ async function* readInProcess(first: FileRequest, limits: ReadingLimits, signal?
   }, limits.timeoutMs);
   signal?.addEventListener('abort', kill);
   try {
-    let request: ReaderRequest = first;
-    for (let isLast = false; !isLast; request = { isNext: true }) {
+    let request: ReaderRequest = { ...first, context: { ...first.context, onHeader: undefined } };
+    let isFirst = true;
+    for (let isLast = false; !isLast; request = { isNext: true }, isFirst = false) {
       const chunk = await nextChunk(reader, ended, request);
       signal?.throwIfAborted();
       if (typeof chunk === 'string') {
         // A signal from outside says nothing about the file. After the first chunk, ending here would hide the other chunks.
-        if (request !== first || !(isLate || CRASHES.has(chunk))) throw endedFromOutside(first.file.name);
+        if (!isFirst || !(isLate || CRASHES.has(chunk))) throw endedFromOutside(first.file.name);
         yield { readError: { origin: first.file.name, reason: limitReason(isLate, limits) } };
         return;
       }
@@ -92,6 +93,7 @@ async function* readInProcess(first: FileRequest, limits: ReadingLimits, signal?
 const startReader = ({ heapMb }: ReadingLimits): ChildProcess =>
   fork(PROCESS, [String(process.pid)], {
     execArgv: [`--max-old-space-size=${heapMb}`],
+    serialization: 'advanced',
     // Passes none of the secrets in the environment.
     env: { NODE_COMPILE_CACHE: getCompileCacheDir() },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

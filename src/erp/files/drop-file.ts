@@ -3,6 +3,7 @@
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
+import type { Json } from '../../core/glossary.ts';
 import { type CsvOptions, csvTable } from '../formats/csv-table.ts';
 import type { HeaderRule } from '../formats/header-row.ts';
 import { parseJsonBytes } from '../formats/json-text.ts';
@@ -10,6 +11,7 @@ import { type Encoding, inEncoding, Unreadable } from '../formats/text-decoding.
 import { xlsxTable } from '../formats/xlsx-table.ts';
 import type { Reading } from '../items/item.ts';
 import { columnNameTest } from '../rows/column-names.ts';
+import { cellAt } from '../rows/flat-columns.ts';
 import { type ReaderContext, readRecords, readTable, type Table } from '../rows/row-reader.ts';
 
 /** Largest JSON or XLSX file; these are read into memory. */
@@ -21,6 +23,8 @@ export interface DropFile {
   path: string;
   name: string;
   size: number;
+  /** Instead of a file at the path: an answer of the ERP. */
+  content?: Uint8Array;
 }
 
 /** How the files of a feed are written; what is absent is found in the file. */
@@ -34,6 +38,8 @@ export interface FileFormat {
 
 export interface FileContext extends ReaderContext {
   file?: FileFormat;
+  /** Dotted path to the list in a JSON document; empty if the document is the list. Default: the list, or one record. */
+  records?: string;
 }
 
 type Readings = AsyncIterable<Reading> | Iterable<Reading>;
@@ -58,11 +64,11 @@ export async function* readDropFile(
 }
 
 async function openFile(
-  { path, name, size }: DropFile,
+  { path, name, size, content }: DropFile,
   context: FileContext,
   signal: AbortSignal | undefined,
 ): Promise<Readings> {
-  const format = extname(name).toLowerCase();
+  const format = extname(path).toLowerCase();
   const { encoding, sheet, headerRow } = context.file ?? {};
   const header: HeaderRule = { row: headerRow, isName: columnNameTest(context.kind, context.mapping) };
   if (format === '.csv') {
@@ -74,10 +80,18 @@ async function openFile(
     return csvRows({ path, signal, header, ...found }, (table) => readTable(table, name, context));
   }
   if (size > MOST_BUFFERED_BYTES) throw new Unreadable('file larger than 64 MB; split it, or write it as CSV');
-  const bytes = await readFile(path);
+  const bytes = content === undefined ? await readFile(path) : Buffer.from(content);
   if (format === '.xlsx') return readTable(await xlsxTable(bytes, { header, sheet }), name, context);
   const document = await parseJsonBytes(bytes, encoding);
-  return readRecords(Array.isArray(document) ? document : [document], name, context);
+  const { records } = context;
+  const list = records === undefined ? [document].flat() : listAt(document, records);
+  return readRecords(list, name, context);
+}
+
+function listAt(document: Json, path: string): Json[] {
+  const found = path === '' || document === null ? document : cellAt(document as Record<string, Json>, path);
+  if (Array.isArray(found)) return found as Json[];
+  throw new Unreadable(path === '' ? 'no list' : `no list at "${path}"`);
 }
 
 interface CsvRead extends CsvOptions {

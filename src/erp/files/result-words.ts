@@ -155,6 +155,8 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
     'contém bytes NUL: não é UTF-8, ou é UTF-16 sem a marca inicial; salve como UTF-8 ou configure $1',
   ],
   [/JSON that is nested too deeply/, 'JSON com níveis demais'],
+  [/no list at/, 'nenhuma lista em'],
+  [/no list/, 'nenhuma lista'],
   [/broken JSON at (\d+):(\d+)/, 'JSON com erro na linha $1, coluna $2'],
   [/a quotation mark is open or misplaced/, 'aspas abertas ou fora do lugar'],
   [/the lines cannot be read as CSV/, 'as linhas não podem ser lidas como CSV'],

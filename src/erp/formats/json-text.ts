@@ -19,8 +19,13 @@ export function parseJson(text: string): Json {
 }
 
 function placeOf(text: string, offset: number): string {
-  const before = text.slice(0, offset).split('\n');
-  return `${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
+  let line = 1;
+  let begin = 0;
+  for (let end = text.indexOf('\n'); end !== -1 && end < offset; end = text.indexOf('\n', begin)) {
+    line++;
+    begin = end + 1;
+  }
+  return `${line}:${offset - begin + 1}`;
 }
 
 const SPACE = /[ \t\n\r]*/y;

@@ -63,7 +63,7 @@ export async function* readTable(table: Table, name: string, context: ReaderCont
     yield { readError: { origin: name, reason: TOO_MANY_COLUMNS } };
     return;
   }
-  const columns = columnMatcher(context.kind, context.mapping, { isTable: true })(header);
+  const { pick, ...columns } = columnMatcher(context.kind, context.mapping, { isTable: true })(header);
   const found: FoundHeader = { name, header, place, rows: 0, ...columns };
   context.onHeader?.(found);
   for (const reason of columns.issues) yield { readError: { origin: name, reason } };
@@ -72,7 +72,7 @@ export async function* readTable(table: Table, name: string, context: ReaderCont
   const columnOf = columnNames(columns);
   for await (const { row, cells } of table.rows) {
     found.rows += 1;
-    yield* reader.push({ origin: `${name} row ${row}`, row, cells: columns.pick(cells), columnOf }, cells);
+    yield* reader.push({ origin: `${name} row ${row}`, row, cells: pick(cells), columnOf }, cells);
   }
   yield* reader.end();
 }
@@ -99,9 +99,9 @@ export function* readRecords(records: readonly Json[], name: string, context: Re
       const key = JSON.stringify(header);
       let columns = known.get(key);
       if (columns === undefined) {
-        const used = match(header);
+        const { pick, ...used } = match(header);
         const found: FoundHeader = { name, header, rows: 0, ...used };
-        columns = { ...used, found, columnOf: columnNames(used) };
+        columns = { ...used, pick, found, columnOf: columnNames(used) };
         if (known.size < MOST_HEADERS) {
           context.onHeader?.(found);
           known.set(key, columns);

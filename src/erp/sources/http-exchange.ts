@@ -6,8 +6,7 @@ import { Fatal, Retriable, RoadbookError } from '../../core/errors.ts';
 import type { Json } from '../../core/glossary.ts';
 import { type RetryPolicy, retry } from '../../core/retry/retry.ts';
 import { retryAfterMs } from '../../core/retry/retry-after.ts';
-import { parseJsonBytes } from '../formats/json-text.ts';
-import { ENCODINGS, type Encoding, NotUtf8, Unreadable } from '../formats/text-decoding.ts';
+import { ENCODINGS, type Encoding } from '../formats/text-decoding.ts';
 import type { SourceContext } from '../source.ts';
 
 const MOST_BODY_BYTES = 64 * 1024 * 1024;
@@ -39,14 +38,9 @@ export function createHttpExchange(
     );
 
   return {
-    async get(url: string, signal?: AbortSignal): Promise<Json> {
+    async get(url: string, signal?: AbortSignal) {
       const { answer, content } = await send(url, undefined, signal);
-      try {
-        return await parseJsonBytes(content, charsetOf(answer, content));
-      } catch (error) {
-        if (!(error instanceof Unreadable)) throw error;
-        throw unreadable(url, error);
-      }
+      return { content, encoding: charsetOf(answer, content) };
     },
     async post(url: string, body: Json): Promise<void> {
       await send(url, body);
@@ -108,12 +102,12 @@ function standardName(label: string): string | undefined {
   }
 }
 
-/** Of a wrong encoding only the place is said: its message has a word of the answer, and advice for files. */
-function unreadable(url: string, error: Unreadable): Fatal {
-  const reason = error instanceof NotUtf8 ? `not UTF-8 at byte ${error.byte}` : error.message.split(';', 1)[0];
-  return new Fatal(`The answer of the ERP at ${withoutQuery(url)} cannot be read: ${reason}`, {
+/** Without the word of the answer that a wrong encoding is shown by, and without the advice, which is for files. */
+export function unreadable(url: string, reason: string): Fatal {
+  const [plain] = reason.replace(/^(not UTF-8 at byte \d+):.*/s, '$1').split(';', 1);
+  return new Fatal(`The answer of the ERP at ${withoutQuery(url)} cannot be read: ${plain}`, {
     code: 'erp_answer_unreadable',
-    hint: 'It must be JSON, in UTF-8 or in the charset of its Content-Type; open the address with curl to see it.',
+    hint: 'It must be JSON, in UTF-8 or in the charset of its Content-Type, with the list at the dotted path that `records` of the feed names; open the address with curl to see it.',
   });
 }
 

@@ -4,14 +4,15 @@ import { chunks } from '../../core/chunks.ts';
 import { Fatal } from '../../core/errors.ts';
 import type { Json } from '../../core/glossary.ts';
 import { inBatches } from '../batches.ts';
+import { readFileInLimits } from '../files/drop-file-reader.ts';
 import { reportedOutcome } from '../files/result.ts';
 import { returnedStop } from '../files/returns.ts';
-import { cellAt } from '../rows/flat-columns.ts';
+import type { Reading } from '../items/item.ts';
 import type { Mapping } from '../rows/mapping.ts';
-import { readerOf, readRecords } from '../rows/row-reader.ts';
+import { readerOf } from '../rows/row-reader.ts';
 import type { FeedFormats } from '../rows/written-values.ts';
-import type { ErpSource, SourceContext } from '../source.ts';
-import { createHttpExchange } from './http-exchange.ts';
+import type { ErpSource, ReadError, SourceContext } from '../source.ts';
+import { createHttpExchange, unreadable } from './http-exchange.ts';
 
 export interface HttpSettings extends FeedFormats {
   source: 'http';
@@ -32,8 +33,17 @@ export function openHttp(settings: HttpSettings, context: SourceContext): ErpSou
   const reader = readerOf(settings, context);
   const exchange = createHttpExchange(settings.headers, context);
 
-  const list = async (signal?: AbortSignal): Promise<Json[]> =>
-    listAt(await exchange.get(settings.url, signal), settings.records);
+  async function* readings(signal?: AbortSignal): AsyncIterable<Reading> {
+    const { content, encoding } = await exchange.get(settings.url, signal);
+    const answer = { path: 'answer.json', name: kind, size: content.length, content };
+    const context = { ...reader, records: settings.records, file: { encoding } };
+    for await (const reading of readFileInLimits(answer, context, { signal })) {
+      // Of the whole answer: no record of it could be read.
+      if ('readError' in reading && reading.readError.origin === kind)
+        throw unreadable(settings.url, reading.readError.reason);
+      yield reading;
+    }
+  }
 
   async function send(url: string | undefined, name: string, entries: readonly object[]): Promise<void> {
     if (url === undefined) return;
@@ -42,17 +52,19 @@ export function openHttp(settings: HttpSettings, context: SourceContext): ErpSou
 
   return {
     async *read(signal) {
-      yield* inBatches(kind, readRecords(await list(signal), kind, reader), reader);
+      yield* inBatches(kind, readings(signal), reader);
     },
     acknowledge: (outcomes) => send(settings.acknowledgeUrl, 'outcomes', outcomes.map(reportedOutcome)),
     returnExecutions: (stops) => send(settings.returnUrl, 'stops', stops.map(returnedStop)),
     async check() {
-      const records = await list();
-      const unread = [...readRecords(records, kind, reader)].flatMap((reading) =>
-        'readError' in reading ? [reading.readError] : [],
-      );
-      if (unread[0] === undefined) return `The address of the ERP answers with ${records.length} readable records.`;
-      const { origin, reason } = unread[0];
+      let records = 0;
+      let unread: ReadError | undefined;
+      for await (const reading of readings()) {
+        records++;
+        if ('readError' in reading) unread ??= reading.readError;
+      }
+      if (unread === undefined) return `The address of the ERP answers with ${records} readable records.`;
+      const { origin, reason } = unread;
       throw new Fatal(`The address of the ERP answers, but its records cannot be read: ${origin} ${reason}`, {
         code: 'erp_rows_unreadable',
         hint: 'npx roadbook erp check lists every record that cannot be read, and suggests a mapping.',
@@ -60,14 +72,4 @@ export function openHttp(settings: HttpSettings, context: SourceContext): ErpSou
     },
     async close() {},
   };
-}
-
-function listAt(answer: Json, path: string): Json[] {
-  const found = path === '' || answer === null ? answer : cellAt(answer as Record<string, Json>, path);
-  if (Array.isArray(found)) return found as Json[];
-  const what = path === '' ? "The ERP's answer" : `The field "${path}" of the ERP's answer`;
-  throw new Fatal(`${what} is not a list`, {
-    code: 'erp_records_missing',
-    hint: 'Set `records` of the feed to the dotted path of the list, for example data.orders.',
-  });
 }

@@ -43,8 +43,8 @@ export const ptErrors = {
   erp_answer_refused: ['O ERP recusou a consulta.', 'Confira o endereço da fonte.'],
   erp_answer_too_large: ['A resposta do ERP é grande demais.', 'Faça o endereço devolver somente registros novos.'],
   erp_answer_unreadable: [
-    'A resposta do ERP não é JSON, ou não está em UTF-8.',
-    'Abra o endereço da fonte em um navegador para vê-la.',
+    'A resposta do ERP não pode ser lida como lista JSON.',
+    'Abra o endereço da fonte em um navegador para vê-la e confira records da fonte.',
   ],
   erp_client_unknown: ['O tipo de banco de dados da fonte não existe.', 'Corrija client da fonte.'],
   erp_database_missing: ['O banco de dados do ERP não existe ou não abre.', 'Confira o nome na conexão da fonte.'],
@@ -64,7 +64,6 @@ export const ptErrors = {
     'O comando da fonte não encontrou a linha do ERP, que por isso não sabe o resultado.',
     'Corrija a condição do comando acknowledge ou return.',
   ],
-  erp_records_missing: ['A resposta do ERP não tem a lista de registros.', 'Corrija records da fonte.'],
   erp_return_unreadable: [
     'Um arquivo de retorno não foi escrito pelo Roadbook.',
     'Retire o arquivo; um novo será criado.',
