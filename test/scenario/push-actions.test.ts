@@ -6,7 +6,7 @@ import { isChangedAfterPush, type OutboxEntry } from '../../src/warehouse/outbox
 import { newEntry, storeEntries, transition } from '../../src/warehouse/outbox/transitions.ts';
 import { HOUR_MS } from '../support/push-faults.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
-import { plan, plans } from '../support/push-samples.ts';
+import { agent, CPFS, plan, plans } from '../support/push-samples.ts';
 
 const JOB = 'push-route-plans';
 const CALL = 'import-route-plan' as const;
@@ -125,6 +125,19 @@ describe('a plan that was cancelled', () => {
     await place.run(JOB);
     expect(await entryOf(place)).toMatchObject({ state: 'cancelled', told_at: expect.any(String) });
     await expect(actOn(place, FORCED)).rejects.toThrow(/cannot be cancelled/);
+  });
+
+  it('says that the ERP is not notified if its code is no longer stored', async () => {
+    const place = await makePushPlace();
+    const cpf = CPFS[0] ?? '';
+    place.drop('agents', 'a.json', agent(cpf, { external_code: cpf }));
+    await place.run('push-agents');
+    await place.run('push-agents');
+    const { entries } = await place.engine.read(async (sql) => ({ entries: await sql('push_outbox').select() }));
+    expect(entries).toMatchObject([{ state: 'confirmed', erp_code: null }]);
+    expect(await act(place.engine, entries[0], FORCED, place.now())).toMatch(
+      /no longer stored, so the ERP is not notified/,
+    );
   });
 });
 

@@ -130,7 +130,11 @@ export const cancel =
         ? 'Cancelled by a person'
         : `Cancelled by a person; it may still be at the service as id ${entry.remote_id}`;
     const cancelled = transition(entry, 'cancel', at, { message });
-    return acted(cancelled, 'cancelled', at, 'It is cancelled; the next run notifies the ERP.');
+    const said =
+      codeInClear(entry) === undefined
+        ? 'It is cancelled. Its code in the ERP is no longer stored, so the ERP is not notified: correct it there too.'
+        : 'It is cancelled; the next run notifies the ERP.';
+    return acted(cancelled, 'cancelled', at, said);
   };
 
 /** The next run notifies the ERP of the outcome again. */

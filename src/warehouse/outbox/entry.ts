@@ -75,7 +75,9 @@ export const pushOutbox = controlTable({
     sent_at: instant('When the item was last sent.'),
     confirmed_at: instant('When the item was confirmed.'),
     seen_at: instant('When a read-back first showed the item; null until one does.'),
-    told_at: instant('When the ERP was notified of this state, by a call or a result file; null before that.'),
+    told_at: instant(
+      'When the ERP was notified of this state, by a call or a result file, or could not be, because its code is no longer stored; null before that.',
+    ),
     revision: integer('Increases with every change.', { required: true }),
   },
   // The indexes that a run needs hold few rows. Each covers more columns of its query than any other index, because

@@ -22,6 +22,8 @@ export const ptSentences = {
   'It is ready; the next run sends it, unless a read-back still shows it.':
     'Está pronto; a próxima execução o envia, a menos que uma consulta ainda o mostre.',
   'It is cancelled; the next run notifies the ERP.': 'Está cancelado; a próxima execução avisa o ERP.',
+  'It is cancelled. Its code in the ERP is no longer stored, so the ERP is not notified: correct it there too.':
+    'Está cancelado. Seu código no ERP não está mais guardado, e o ERP não é avisado: corrija lá também.',
   'The record is valid now and was loaded.': 'O registro agora é válido e foi carregado.',
   'Cancelled by a person': 'Cancelado por uma pessoa',
   'Cancelled by a person; it may still be at the service as id {id}':
