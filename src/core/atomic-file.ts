@@ -14,8 +14,7 @@ export async function replaceFile(
   mode?: number,
 ): Promise<void> {
   await makeFolder(dirname(path));
-  const suffix = randomBytes(4).toString('hex');
-  const draft = join(dirname(path), `.${basename(path)}.${suffix}.tmp`);
+  const draft = draftOf(path);
   try {
     const handle = await open(draft, 'wx', mode);
     try {
@@ -31,7 +30,11 @@ export async function replaceFile(
   }
 }
 
-/** Whether a file has the name of a draft of `replaceFile`; a crash may leave one. */
+/** A new file beside `path`. No other process writes to it. */
+export const draftOf = (path: string): string =>
+  join(dirname(path), `.${basename(path)}.${randomBytes(4).toString('hex')}.tmp`);
+
+/** Whether a file has the name of a draft; a crash may leave one. */
 export const isDraft = (name: string): boolean => /^\..*\.[0-9a-f]{8}\.tmp$/.test(name);
 
 /** Syncs a draft in the same folder and renames it to `path`. */

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { makeFolder, publishFile } from '../../core/atomic-file.ts';
+import { draftOf, isDraft, makeFolder, publishFile } from '../../core/atomic-file.ts';
 import { Fatal } from '../../core/errors.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { DAY_MS } from '../../core/time/durations.ts';
@@ -160,19 +160,24 @@ async function writePart(
 ): Promise<void> {
   const path = pathOf(table, part, request);
   await makeFolder(dirname(path));
-  const draft = `${path}.tmp`;
+  await removeDrafts(dirname(path));
+  const draft = draftOf(path);
   const file = await request.format.open(draft, table.columns);
   const columns = namesOf(table).map(quote).join(', ');
   const sorted = table.key.map(quote).join(', ');
   const statement = `select ${columns} from "${table.name}" where ${part.where} order by ${sorted}`;
   for await (const rows of scan(statement, part.bindings)) {
-    await checkAlone(request);
     await file.write(rows);
     onRows(rows.length);
   }
   await file.finish();
   await checkAlone(request);
   await publishFile(draft, path);
+}
+
+/** Removes what a crash left. */
+async function removeDrafts(folder: string): Promise<void> {
+  for (const name of (await readdir(folder)).filter(isDraft)) await rm(join(folder, name), { force: true });
 }
 
 /** Removes the files of months without rows, and the single file of a version that did not partition the table. */
