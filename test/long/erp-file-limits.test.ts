@@ -94,6 +94,7 @@ describe('a workbook', () => {
           origin: 'a.xlsx',
           reason: 'needs more than 64 MB of memory to read; split it, or write it as CSV',
         },
+        whole: 'too_large',
       },
     ]);
   });
@@ -126,6 +127,7 @@ describe('a workbook', () => {
             origin: 'a.xlsx',
             reason: 'takes longer than 1.5 s to read; split it, or write it as CSV',
           },
+          whole: 'too_large',
         },
       ]);
       // In the same process, there are a few until the parser begins.
@@ -172,6 +174,7 @@ describe('a JSON file', () => {
           origin: 'a.json',
           reason: 'needs more than 64 MB of memory to read; split it, or write it as CSV',
         },
+        whole: 'too_large',
       },
     ]);
   });

@@ -73,7 +73,7 @@ async function* readInProcess(first: FileRequest, limits: ReadingLimits, signal?
       if (typeof chunk === 'string') {
         // A signal from outside says nothing about the file. After the first chunk, ending here would hide the other chunks.
         if (!isFirst || !(isLate || CRASHES.has(chunk))) throw endedFromOutside(first.file.name);
-        yield { readError: { origin: first.file.name, reason: limitReason(isLate, limits) } };
+        yield { readError: { origin: first.file.name, reason: limitReason(isLate, limits) }, whole: 'too_large' };
         return;
       }
       // The file has been read to its end. The time limit does not apply to the consumer of the readings.
@@ -120,7 +120,8 @@ async function nextChunk(
   reader.send(request, () => undefined);
   const response = await Promise.race([responded, ended]);
   if (typeof response === 'string') return response;
-  if (response === null) throw new Error('The process that reads dropped files could not be started');
+  if (response === null)
+    throw new Error('The process that reads large files and answers ended or could not be started');
   if ('failure' in response) throw Object.assign(new Error(response.failure.message), response.failure);
   return response;
 }
@@ -128,7 +129,7 @@ async function nextChunk(
 const endedFromOutside = (name: string): Retriable =>
   new Retriable(`The process that reads ${name} was killed from outside`, {
     code: 'erp_unavailable',
-    hint: 'The next run reads the file again; check whether this machine is short of memory.',
+    hint: 'The next run reads it again; check whether this machine is short of memory.',
   });
 
 const limitReason = (isLate: boolean, { heapMb, timeoutMs }: ReadingLimits): string =>

@@ -57,7 +57,8 @@ export async function* readDropFile(
     const reason = reasonOf(error);
     if (reason === undefined) throw error;
     const row = error instanceof Unreadable ? error.row : undefined;
-    readings = [{ readError: { origin: file.name, reason, ...(row !== undefined && { place: { row } }) } }];
+    const place = row === undefined ? {} : { place: { row } };
+    readings = [{ readError: { origin: file.name, reason, ...place }, whole: 'unreadable' }];
   }
   // A failure from here on means that the file has changed.
   yield* readings;

@@ -11,7 +11,10 @@ import { LONGEST_KEY, TOO_LONG, UNSTORABLE } from './field-schemas.ts';
 import { DATA_FIELDS } from './fields.ts';
 import { localDay, momentMs } from './moments.ts';
 
-export type Reading = { item: ErpItem } | { readError: ReadError };
+export type Reading =
+  | { item: ErpItem }
+  /** `whole`: the whole file or answer cannot be read, or only with more time or memory than it may take. */
+  | { readError: ReadError; whole?: 'unreadable' | 'too_large' };
 
 /** The fields that may hold the code, in order of preference. The calls of points and agents have no `external_code`. */
 const CODE_FIELDS: Readonly<Record<FeedKind, readonly string[]>> = {

@@ -138,11 +138,14 @@ function statusFailure(url: string, { statusCode, headers }: PlainResponse, nowM
   return new Fatal(message, { code: 'erp_answer_refused', hint });
 }
 
-const tooLarge = (url: string): Fatal =>
-  new Fatal(`The ERP's answer to ${withoutQuery(url)} is larger than 64 MB`, {
-    code: 'erp_answer_too_large',
-    hint: 'Make the address return only new records.',
-  });
+export const tooLarge = (url: string): Fatal =>
+  new Fatal(
+    `The ERP's answer to ${withoutQuery(url)} is larger than 64 MB, or takes too long or too much memory to read`,
+    {
+      code: 'erp_answer_too_large',
+      hint: 'Make the address return only new records.',
+    },
+  );
 
 /** got's own error contains the request with its headers, so only its code is kept. */
 function unreachable(url: string, error: unknown): Retriable {

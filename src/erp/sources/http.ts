@@ -12,7 +12,7 @@ import type { Mapping } from '../rows/mapping.ts';
 import { readerOf } from '../rows/row-reader.ts';
 import type { FeedFormats } from '../rows/written-values.ts';
 import type { ErpSource, ReadError, SourceContext } from '../source.ts';
-import { createHttpExchange, unreadable } from './http-exchange.ts';
+import { createHttpExchange, tooLarge, unreadable } from './http-exchange.ts';
 
 export interface HttpSettings extends FeedFormats {
   source: 'http';
@@ -38,9 +38,9 @@ export function openHttp(settings: HttpSettings, context: SourceContext): ErpSou
     const answer = { path: 'answer.json', name: kind, size: content.length, content };
     const context = { ...reader, records: settings.records, file: { encoding } };
     for await (const reading of readFileInLimits(answer, context, { signal })) {
-      // Of the whole answer: no record of it could be read.
-      if ('readError' in reading && reading.readError.origin === kind)
-        throw unreadable(settings.url, reading.readError.reason);
+      const whole = 'readError' in reading ? reading.whole : undefined;
+      if (whole === 'too_large') throw tooLarge(settings.url);
+      if (whole !== undefined && 'readError' in reading) throw unreadable(settings.url, reading.readError.reason);
       yield reading;
     }
   }
@@ -57,13 +57,13 @@ export function openHttp(settings: HttpSettings, context: SourceContext): ErpSou
     acknowledge: (outcomes) => send(settings.acknowledgeUrl, 'outcomes', outcomes.map(reportedOutcome)),
     returnExecutions: (stops) => send(settings.returnUrl, 'stops', stops.map(returnedStop)),
     async check() {
-      let records = 0;
+      let items = 0;
       let unread: ReadError | undefined;
       for await (const reading of readings()) {
-        records++;
+        items++;
         if ('readError' in reading) unread ??= reading.readError;
       }
-      if (unread === undefined) return `The address of the ERP answers with ${records} readable records.`;
+      if (unread === undefined) return `The address of the ERP answers with ${items} readable items.`;
       const { origin, reason } = unread;
       throw new Fatal(`The address of the ERP answers, but its records cannot be read: ${origin} ${reason}`, {
         code: 'erp_rows_unreadable',
