@@ -341,18 +341,6 @@ it('one file that cannot be finished does not hold up the others, and the run re
   expect(statesIn(place, 'done/a.json')).toEqual([['P1', 'confirmed']]);
 });
 
-it('a file whose result table would replace another finished file gets another name', async () => {
-  const place = await makePushPlace();
-  place.drop('route_plans', 'done/a.json.result.csv', 'of the ERP');
-  place.drop('route_plans', 'a.json', plan('P1'));
-  expect((await place.run(JOB)).error).toBeNull();
-  expect(readFileSync(path(place, 'done', 'a.json.result.csv'), 'utf8')).toBe('of the ERP');
-  expect(namesIn(place, 'done')).toEqual([
-    expect.stringMatching(/^a-\d{8}T\d{9}Z\.json$/),
-    expect.stringMatching(/^a-\d{8}T\d{9}Z\.json\.result\.json$/),
-  ]);
-});
-
 describe('two files', () => {
   it('with one code both report it', async () => {
     const place = await waiting();

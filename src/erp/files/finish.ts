@@ -60,8 +60,7 @@ function placesIn(folder: string, { name, readAt }: TakenFile): [string, string]
 async function freePlace(folder: string, file: TakenFile): Promise<string> {
   await makeFolder(folder);
   const [plain, timed] = placesIn(folder, file);
-  for (const name of [plain, `${plain}${RESULT}`, `${plain}${TABLE}`]) if (await exists(name)) return timed;
-  return plain;
+  return (await exists(plain)) || (await exists(`${plain}${RESULT}`)) ? timed : plain;
 }
 
 /** Moves the content that the result describes. A newer file of the same name stays in the drop folder. */
