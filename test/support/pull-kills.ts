@@ -204,20 +204,36 @@ async function calmRun(base: Swept, sandbox: Sandbox, args: string[], damaged: T
   return { content, steps, work };
 }
 
-/** A later process may be done before its step comes; the first always dies. */
-async function killedRun(base: Swept, sandbox: Sandbox, args: string[], at: readonly number[]) {
+interface Killed {
+  content: string;
+  deaths: number;
+}
+
+/** The first process always dies: if it took fewer heartbeats than the calm run, at an earlier step. */
+async function killedRun(
+  base: Swept,
+  sandbox: Sandbox,
+  args: string[],
+  [first = 0, second = 0]: readonly number[],
+): Promise<Killed> {
   const swept = await copyOf(base, sandbox);
-  let deaths = 0;
-  for (const step of at) {
-    const env = { NODE_OPTIONS: `--import=${SWITCH}`, KILL_AT: String(step) };
-    const { signal, stderr } = await swept.place.run(args, env);
-    if (signal === 'SIGKILL') deaths++;
-    else if (deaths === 0) throw new Error(`not killed at step ${step}: ${stderr}`);
+  const killAt = async (step: number) => {
+    const { signal, stderr } = await swept.place.run(args, {
+      NODE_OPTIONS: `--import=${SWITCH}`,
+      KILL_AT: String(step),
+    });
+    return { isDead: signal === 'SIGKILL', stderr };
+  };
+  try {
+    const { isDead, stderr } = await killAt(first);
+    if (!isDead && first <= 1) throw new Error(`not killed at its first step: ${stderr}`);
+    if (!isDead) return await killedRun(base, sandbox, args, [first - 1, second]);
+    const again = await killAt(second);
+    await succeed(swept.place, args);
+    return { content: await contentOf(swept.place), deaths: again.isDead ? 2 : 1 };
+  } finally {
+    await swept.remove();
   }
-  await succeed(swept.place, args);
-  const content = await contentOf(swept.place);
-  await swept.remove();
-  return { content, deaths };
 }
 
 function sweptIn(sandbox: Sandbox, warehouse: EnginePlace): Swept {
