@@ -54,7 +54,7 @@ export async function checkDaemons(engine: Engine, clock: Clock): Promise<CheckO
   if (silent !== undefined) {
     return warn(
       `${silent.name} is held by process ${silent.pid} on ${silent.host}, without a heartbeat for ${formatDuration(silentMs(silent.heartbeat_at))}`,
-      'A running daemon takes the job over by itself; start one if none is running.',
+      'A running daemon frees it and takes a job over by itself; start one if none is running.',
     );
   }
   const places = new Set([...alive, ...held].map(({ host, pid }) => `process ${pid} on ${host}`));

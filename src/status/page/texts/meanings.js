@@ -69,7 +69,7 @@ export const ptMeanings = {
   sync_control: 'Ações para os processos: quais tarefas estão pausadas, quais devem ser executadas agora.',
   sync_coverage: 'Períodos de cada tarefa e escopo que foram lidos por inteiro.',
   sync_daemon: 'Os processos que executam tarefas neste banco de dados, cada um com seu último sinal.',
-  sync_lease: 'Qual processo executa uma tarefa, para que vários dividam um banco de dados.',
+  sync_lease: 'Qual processo executa uma tarefa ou exporta, para que vários dividam um banco de dados.',
   sync_quarantine: 'Registros inválidos: os que não cabem em sua tabela, guardados por inteiro com o motivo.',
   sync_rate: 'O limite de chamadas de uma conta no serviço, dividido por todos os processos de um PostgreSQL.',
   sync_run: 'Cada execução de cada tarefa.',
