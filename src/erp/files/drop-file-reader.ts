@@ -1,7 +1,7 @@
-// Reads one dropped file, or an answer of the ERP. A workbook or a large JSON text is read in a child process with limits on memory and time: a file
-// of some kilobytes may unpack to gigabytes or keep its parser busy for minutes, and the daemon must keep running. A thread
-// is not enough: if a thread runs out of memory in a single step, the process dies. A file beyond the limits gives one read
-// error and no item.
+// Reads one dropped file, or an answer of the ERP. A workbook or a large JSON text is read in a child process with limits on
+// memory and time: a file of some kilobytes may unpack to gigabytes or keep its parser busy for minutes, and the daemon must
+// keep running. A thread is not enough: if a thread runs out of memory in a single step, the process dies. A file beyond the
+// limits gives one read error and no item.
 import { type ChildProcess, fork } from 'node:child_process';
 import { getCompileCacheDir } from 'node:module';
 import { extname, resolve } from 'node:path';
@@ -66,13 +66,12 @@ async function* readInProcess(first: FileRequest, limits: ReadingLimits, signal?
   signal?.addEventListener('abort', kill);
   try {
     let request: ReaderRequest = { ...first, context: { ...first.context, onHeader: undefined } };
-    let isFirst = true;
-    for (let isLast = false; !isLast; request = { isNext: true }, isFirst = false) {
+    for (let isLast = false; !isLast; request = { isNext: true }) {
       const chunk = await nextChunk(reader, ended, request);
       signal?.throwIfAborted();
       if (typeof chunk === 'string') {
         // A signal from outside says nothing about the file. After the first chunk, ending here would hide the other chunks.
-        if (!isFirst || !(isLate || CRASHES.has(chunk))) throw endedFromOutside(first.file.name);
+        if ('isNext' in request || !(isLate || CRASHES.has(chunk))) throw endedFromOutside(first.file.name);
         yield { readError: { origin: first.file.name, reason: limitReason(isLate, limits) }, whole: 'too_large' };
         return;
       }

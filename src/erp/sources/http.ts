@@ -38,9 +38,10 @@ export function openHttp(settings: HttpSettings, context: SourceContext): ErpSou
     const answer = { path: 'answer.json', name: kind, size: content.length, content };
     const context = { ...reader, records: settings.records, file: { encoding } };
     for await (const reading of readFileInLimits(answer, context, { signal })) {
-      const whole = 'readError' in reading ? reading.whole : undefined;
-      if (whole === 'too_large') throw tooLarge(settings.url);
-      if (whole !== undefined && 'readError' in reading) throw unreadable(settings.url, reading.readError.reason);
+      if ('readError' in reading && reading.whole !== undefined)
+        throw reading.whole === 'too_large'
+          ? tooLarge(settings.url)
+          : unreadable(settings.url, reading.readError.reason);
       yield reading;
     }
   }
