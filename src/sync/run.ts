@@ -75,7 +75,7 @@ export async function runJob(request: RunRequest, dependencies: SyncDependencies
   };
   countRun?.(ended.status);
   const summary: RunSummary = { job: job.name, run_id: runId, ...ended };
-  const isRetried = cause !== 'backfill' && request.period === undefined && job.isNotRetried !== true;
+  const isRetried = request.period === undefined && job.isNotRetried !== true;
   const retryMs = isRetried ? retryDelayMs(outcome.failures, ended.status, attempt) : undefined;
   const retryAt = retryMs === undefined ? null : isoInstant(clock.now() + retryMs);
   await closeRun(engine, summary, retryAt);
