@@ -16,7 +16,7 @@ const JWT_BEGINNING = 'eyJ';
 /** Start of a JWT, within a part between dots. */
 const JWT_START = /\beyJ[\w-]{5}/;
 /** Not part of a longer number, and not its decimals. */
-const CPF_SHAPE = /(?<!\d|\d\.)(?:\d{3}\.\d{3}\.\d{3}-\d{2}|\d{11})(?!\d)/g;
+const CPF_SHAPE = /(?<!\d|\d\.)\d{3}(?:\.\d{3}\.\d{3}-\d{2}|\d{8})(?!\d)/g;
 
 export function createRedactor() {
   const forms = new Set<string>();

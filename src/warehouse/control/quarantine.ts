@@ -69,7 +69,7 @@ export function quarantineRows(job: string, invalid: readonly InvalidRecord[], {
 
 /** A numeric key can look like a tax number. It is not masked, or records would have the same key. */
 export const hasNumericKey = ({ key, columns }: Table): boolean =>
-  columns.every(({ name, type }) => !key.includes(name) || type === 'integer');
+  key.every((part) => columns.find(({ name }) => name === part)?.type === 'integer');
 
 const quarantineKey = (table: Table, key: string, redact: Redactor['redact']): string =>
   hasNumericKey(table) ? key : redact(key);
