@@ -156,6 +156,20 @@ describe('a call of too many vehicles', () => {
     expect(new Set(sizes())).toEqual(new Set([20]));
   });
 
+  it('is not made smaller because a day has many drivers', async () => {
+    const rig = await openRig(START, { vehicles: 8, churn: false });
+    const sizes: number[] = [];
+    const drivers = Array.from({ length: 25_001 }, (_, n) => ({ title: `Driver ${n}`, count: 1 }));
+    await putBefore(rig, (url) => {
+      if (url.pathname !== '/daily_summary/' || !isByDriver(url)) return undefined;
+      sizes.push(vehiclesOf(url).length);
+      return { body: drivers };
+    });
+    const options = { since: '1h', lookback: '1h' };
+    for (let run = 1; run <= 2; run++) expect(await rig.run(JOB, options)).toMatchObject({ status: 'ok' });
+    expect(new Set(sizes)).toEqual(new Set([8]));
+  });
+
   it('fails if one vehicle is too many, and marks nothing covered', async () => {
     const rig = await openRig(START, { vehicles: 2, churn: false });
     const sizes = await rejectAbove(rig, { most: 0, status: 413 });

@@ -12,7 +12,7 @@ import { stoppedEarly } from '../run.ts';
 import type { Slice, SliceOutcome } from '../slice.ts';
 import { priorityOf } from './calls.ts';
 import { forgetBackfill, plannedCoverage } from './plan/backfill-progress.ts';
-import { isRejected, isTooLarge, isTooMuch, learnScale, readScale } from './plan/slice-scale.ts';
+import { isRejected, isTooLarge, isTooMuch, learnScale, readScale, TOO_MANY } from './plan/slice-scale.ts';
 import { referencesInSlice } from './references.ts';
 import { pullSlice } from './slice.ts';
 import type { PlanContext, Pull } from './types.ts';
@@ -43,6 +43,10 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
   const loaded = new Set<string>();
   const stop = new AbortController();
   const signal = AbortSignal.any([context.signal, stop.signal]);
+  const hasSmaller = (scope: string): boolean => {
+    const slice = slices.get(scope);
+    return slice !== undefined && job.split?.(slice, TOO_MANY) !== undefined;
+  };
   let cuts = 0;
   let all = planned.length;
 
@@ -53,7 +57,7 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
       case 'loaded':
         loaded.add(scope);
         for (const name of outcome.followUpJobs) followUpJobs.add(name);
-        if (outcome.counts.records > MOST_RECORDS) cuts++;
+        if (outcome.counts.records > MOST_RECORDS && hasSmaller(scope)) cuts++;
         log.debug({ scope, ...outcome.counts }, 'slice loaded');
         context.onProgress?.(loaded.size, all);
         break;

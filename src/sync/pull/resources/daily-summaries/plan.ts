@@ -14,6 +14,7 @@ import type { Slice } from '../../../slice.ts';
 import { chunksFor } from '../../plan/chunks.ts';
 import { type LocalDay, localDays } from '../../plan/local-days.ts';
 import { driverScope, vehicleScope } from '../../plan/scopes.ts';
+import { TOO_MANY } from '../../plan/slice-scale.ts';
 import { intervalOf, spansToRead } from '../../plan/windows.ts';
 import { canBeAsked } from '../../records/record-id.ts';
 import type { Plan, PlanContext, Source } from '../../types.ts';
@@ -115,11 +116,14 @@ function sliceOf(work: SummaryWork, { scopes, calls }: SliceFacts): Slice<Summar
   };
 }
 
-/** The same slice with half as many vehicles per call: rows of one title can be distinguished or added up only in one slice. */
-export function splitDailySummaries(slice: Slice<SummaryWork>): Slice<SummaryWork>[] | undefined {
+/**
+ * The same slice with half as many vehicles per call: rows of one title can be distinguished or added up only in one slice. That
+ * makes answers smaller, but neither records nor calls fewer.
+ */
+export function splitDailySummaries(slice: Slice<SummaryWork>, code: string): Slice<SummaryWork>[] | undefined {
   const { scope, work } = slice;
   const asked = Math.min(work.most ?? MOST_VEHICLES, work.vehicles.length);
-  if (asked < 2) return undefined;
+  if (asked < 2 || code === TOO_MANY) return undefined;
   const most = Math.ceil(asked / 2);
   return [{ ...slice, scope: `${scope.replace(SMALLER_CALLS, '')} by ${most}`, work: { ...work, most } }];
 }
