@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
 import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
-import { addRecords, removeRecords } from './pull-setup.ts';
+import { addRecords, openRig, putBefore, removeRecords } from './pull-setup.ts';
 
 let sandbox: Sandbox;
 let place: Workplace;
@@ -25,6 +25,14 @@ async function vehiclesInTruth(): Promise<Listed[]> {
   const list = Array.isArray(truth) ? truth : truth.data;
   return list.map(({ id, plate }) => ({ id, plate })).sort((a, b) => a.id - b.id);
 }
+
+it('a listing of more than 500,000 records fails and stores nothing', async () => {
+  const rig = await openRig('2026-03-10T15:00:00.000Z', { vehicles: 1, churn: false });
+  const many = Array.from({ length: 500_001 }, (_, id) => ({ id }));
+  await putBefore(rig, ({ pathname }) => (pathname === '/vehicle/' ? { body: many } : undefined));
+  expect(await rig.run('pull-vehicles')).toMatchObject({ status: 'failed', error: { code: 'slice_too_large' } });
+  expect(await rig.rows('select count(*) as n from vehicle')).toEqual([{ n: 0 }]);
+});
 
 describe('run pull-vehicles', () => {
   beforeEach(async () => {

@@ -80,8 +80,12 @@ async function readOnce(job: Pull, slice: Slice, context: RunContext, references
 
 /** Prepares all loads, so that the transaction only runs SQL. */
 async function readyBatches({ loads, fullRefresh }: SliceResult, batches: Batches): Promise<Batch[]> {
+  const countRecords = recordLimit(() => false);
   const prepared: Prepared[] = [];
-  for (const load of loads) prepared.push('encoded' in load ? load : await batches.prepare(load, { fullRefresh }));
+  for (const load of loads) {
+    if (!('encoded' in load)) countRecords(load.records.length);
+    prepared.push('encoded' in load ? load : await batches.prepare(load, { fullRefresh }));
+  }
   return batches.finish(prepared);
 }
 

@@ -29,7 +29,7 @@ export function recordLimit(canBeCut: () => boolean): (more: number) => void {
     if (records > MOST_UNCUT) {
       throw new Skippable(`The slice has more than ${MOST_UNCUT} records and cannot be cut`, {
         code: 'slice_too_large',
-        hint: 'Nothing of the slice was stored. Check what the service returns for its period: so many records are probably a fault.',
+        hint: 'Nothing of the slice was stored. Check what the service returns for it: so many records are probably a fault.',
       });
     }
   };
