@@ -392,7 +392,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     }));
     const odd = { name: 'a\0b\ud800c\\N', tab: '\t' };
     const oddRecord = { table: vehicle, key: 'odd', reason: 'name: a\0b\n\\N', record: odd };
-    const twice = [...invalidRecords, ...invalidRecords.slice(0, 10), oddRecord];
+    const twice = [oddRecord, ...invalidRecords, ...invalidRecords.slice(0, 10)];
     const rows = quarantineRows('pull-vehicles', twice, createRedactor());
     let statements = 0;
     await engine.write(async (tx) => {
@@ -404,12 +404,21 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
       expect(await release(tx, driver, () => ['1'], { readAt: second.readAt, redact })).toBe(0);
       expect(statements).toBeLessThanOrEqual(13);
     });
-    const counted = await engine.read((sql) =>
-      sql('sync_quarantine').select('times').count('* as n').groupBy('times').orderBy('times'),
-    );
-    expect(counted.map(({ times, n }) => [times, Number(n)])).toEqual([
+    const counted = async () => {
+      const counts = await engine.read((sql) =>
+        sql('sync_quarantine').select('times').count('* as n').groupBy('times').orderBy('times'),
+      );
+      return counts.map(({ times, n }) => [times, Number(n)]);
+    };
+    expect(await counted()).toEqual([
       [1, 19_990],
       [2, 10],
+    ]);
+    await engine.write((tx) => quarantine(tx, rows, second));
+    expect(await counted()).toEqual([
+      [1, 1],
+      [2, 19_990],
+      [4, 10],
     ]);
     const [kept] = await engine.read((sql) => sql('sync_quarantine').where({ record_key: 'odd' }));
     expect(kept.reason).toBe('name: a\ufffdb\n\\N');
