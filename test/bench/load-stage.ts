@@ -79,7 +79,7 @@ of both is made before.
 |---|---|---|---|---|
 ${measured.map(({ stored }) => stored).join('\n')}
 
-Invalid records go to the quarantine: ${INVALID_SLICES} slices of ${INVALID.toLocaleString('en')}, from the records to the commit, the first into an empty
+Invalid records go to the quarantine: ${INVALID_SLICES} slices of ${INVALID.toLocaleString('en')}, from the records that were found invalid to the commit, the first into an empty
 quarantine, the last beside ${((INVALID_SLICES - 1) * INVALID).toLocaleString('en')}. The run fails if the middle one takes more than ${MOST_SECONDS_OF_INVALID} s.
 
 | engine | first, s | middle, s | last, s |

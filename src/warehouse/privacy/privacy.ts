@@ -45,7 +45,7 @@ export const isDocument = (column: string): boolean => DOCUMENTS.some(({ like })
 
 /** The field describes a document, but is not its number. */
 const ABOUT = /^(?:category|date|first|id|expiration)$/;
-/** Quick check, so that a text is parsed only if necessary. It must find every name that `wordsOf` splits. */
+/** Quick check, so that a text is parsed, or a name split, only if necessary. It must find every name that `wordsOf` splits. */
 const MAY_HOLD_DOCUMENT = /cpf|cnh|rg/i;
 
 const wordsOf = (name: string): string[] =>
@@ -63,6 +63,7 @@ export function createPrivacy(policies: Readonly<Record<string, Policy>>, secret
   const filters = new Map<Table, PrivacyFilter>();
   const policyOf = (table: Table, column: string): Policy => policies[`${table.name}.${column}`] ?? 'keep';
   const documentPolicy = (name: string): Policy => {
+    if (!MAY_HOLD_DOCUMENT.test(name)) return 'keep';
     const words = wordsOf(name);
     if (words.some((word) => ABOUT.test(word))) return 'keep';
     const like = DOCUMENTS.find((each) => words.some((word) => each.word.test(word)))?.like;
