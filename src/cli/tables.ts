@@ -94,7 +94,12 @@ const showRegister = withApp<TablesOptions>(async (app, _args, { json }) => {
     images: config.warehouse.images,
     dropFolders: feeds.flatMap(([, feed]) =>
       feed?.source === 'files'
-        ? [{ folder: feed.folder, kept: `finished files ${formatDuration(feed.keepFilesMs)}` }]
+        ? [
+            {
+              folder: feed.folder,
+              kept: `finished files ${formatDuration(feed.keepFilesMs)}, late-results.jsonl and returns for ever`,
+            },
+          ]
         : [],
     ),
   });
