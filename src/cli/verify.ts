@@ -112,7 +112,7 @@ function sentences(
 ): string[] {
   const drifted = found.filter(({ state, compared, equal }) => state === 'final' && compared > equal);
   const tables = [...new Set(drifted.map(({ table_name }) => table_name))];
-  const repaired = status === 'ok' ? 'Repaired.' : 'Repaired only in part: the run did not compare everything.';
+  const repaired = status === 'ok' ? 'Repaired.' : 'Repaired, as far as the run could compare.';
   const hint = repair
     ? repaired
     : `Repair it, with at most ${max_calls} calls (jobs.verify-warehouse.max_calls): npx roadbook verify --repair --sample 1000 --table ${tables.join(' ')}`;
@@ -123,7 +123,9 @@ function sentences(
     ...(late.wrong > 0
       ? [
           `Late: ${late.wrong} rows of days or lists that are still read again differ. ` +
-            (repair ? repaired : 'The next runs bring them.'),
+            (repair
+              ? repaired
+              : 'The next runs bring them, except in plans and checklists that have settled: those a repair brings.'),
         ]
       : []),
     ...(invalid > 0

@@ -16,7 +16,9 @@ export const syncVerification = controlTable({
   columns: {
     run_id: text('The run that compared the rows.'),
     table_name: text('Name of the table.'),
-    day: date('Local day of the rows; for a table that is read as a list, the day of the verification.'),
+    day: date(
+      'Local day of the rows; of plans, which are read by UTC days, the local day that such a day mostly belongs to; of a list, the day of the verification.',
+    ),
     state: text('final if no run reads the rows again by itself, else provisional; lists are provisional.'),
     verified_at: instant('When the rows were compared.', { required: true }),
     compared: integer('Rows compared: the sum of the next four.', { required: true }),

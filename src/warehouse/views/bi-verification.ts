@@ -13,7 +13,10 @@ export const biVerification = view({
   columns: {
     ...atAndLocal('verified', 'the rows were compared', 'found.verified_at'),
     table_name: text('Name of the table.', 'found.table_name'),
-    day: date('Local day of the rows; for a table that is read as a list, the day of the verification.', 'found.day'),
+    day: date(
+      'Local day of the rows; of plans, which are read by UTC days, the local day that such a day mostly belongs to; of a list, the day of the verification.',
+      'found.day',
+    ),
     state: text('final if no run reads the day again by itself, else provisional.', 'found.state'),
     verdict: text(
       'equal; late if rows of a provisional day differ; drift if rows of a final day differ.',
