@@ -9,7 +9,7 @@ import { stopPostgres } from '../support/postgres.ts';
 import { type Death, type KillReport, sweepKills } from '../support/push-kills.ts';
 import { giveSection } from '../support/reliability-page.ts';
 
-const [plans = 1, others = 6, onPostgres = 12] = process.argv.slice(2).map(Number);
+const [plans = 1, others = 12, onPostgres = 24] = process.argv.slice(2).map(Number);
 const AT_ONCE = 4;
 const ROUNDS_A_LINE = 50;
 /** Share of the steps that may end without both deaths, by the chance with which the service answers. */

@@ -13,7 +13,7 @@ import { type LockReport, lockPull, lockPush } from '../support/locked-file.ts';
 import { type StormReport, stormPostgres } from '../support/postgres-storm.ts';
 import { giveSection } from '../support/reliability-page.ts';
 
-const [times = 80, diskTimes = 20, longestLock = 40, leastBlows = 20] = process.argv.slice(2).map(Number);
+const [times = 40, diskTimes = 20, longestLock = 40, leastBlows = 20] = process.argv.slice(2).map(Number);
 /** How long the SQLite engine waits for a lock; about then it may go either way. */
 const BUSY_TIMEOUT_MS = 30_000;
 const ABOUT_MS = 2_000;
