@@ -57,6 +57,9 @@ describe('the records of a slice', () => {
     const [cuttable, smallest] = [recordLimit(() => true), recordLimit(() => false)];
     cuttable(50_000);
     expect(() => cuttable(1)).toThrow(expect.objectContaining({ code: 'too_many' }));
+    const whole = recordLimit(() => true, 500_000);
+    whole(500_000);
+    expect(() => whole(1)).toThrow(expect.objectContaining({ code: 'too_many' }));
     smallest(500_000);
     expect(() => smallest(1)).toThrow(expect.objectContaining({ code: 'slice_too_large' }));
   });

@@ -43,6 +43,7 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
   const loaded = new Set<string>();
   const stop = new AbortController();
   const signal = AbortSignal.any([context.signal, stop.signal]);
+  /** Where no slice can be smaller, as that of all drivers of a day, the scale would only make more calls of it. */
   const hasSmaller = (scope: string): boolean => {
     const slice = slices.get(scope);
     return slice !== undefined && job.split?.(slice, TOO_MANY) !== undefined;

@@ -108,7 +108,7 @@ export const ptErrors = {
   service_failed: ['O serviço respondeu com um erro.', DOWN],
   service_unreachable: ['O serviço não responde.', `Confira service.base_url e a rede. ${PASSING}`],
   slice_given_up: ['Uma parte da busca falhou em todas as tentativas.', `O log mostra por quê. ${PASSING}`],
-  slice_too_large: ['Uma parte da busca tem registros demais.', 'Confira o que o serviço devolve para o período.'],
+  slice_too_large: ['Uma parte da busca tem registros demais.', 'Confira o que o serviço devolve.'],
   stale_read: ['Uma leitura mais nova já estava gravada.', `Nada se perde. ${PASSING}`],
   stopped: ['A execução foi parada.', 'O que foi gravado fica; a próxima execução faz o resto.'],
   stops_without_code: [

@@ -9,23 +9,23 @@ const SMALLEST = 1 / 4_096;
 const GROWTH = 1.5;
 
 const TOO_LARGE = new Set(['too_large', 'body_too_large', 'timed_out']);
-/** The slice needs too many further calls, but its search is not too large. */
+/** The slice needs too many further calls or has too many records, but its search is not too large. */
 export const TOO_MANY = 'too_many';
 
 export const tooMany = (what: string): Skippable =>
   new Skippable(`The slice has ${what}`, { code: TOO_MANY, hint: 'The slice is cut and read in parts.' });
 
-/** Most records that a slice prepares: all are in memory until the transaction. A slice with more is cut. */
+/** Most records that the calls of a slice prepare: all are in memory until the transaction. A slice with more is cut. */
 const MOST_PREPARED = 50_000;
-/** The same, if the slice cannot be cut. */
-const MOST_UNCUT = 500_000;
+/** Most records of one table that are read at once. A slice with more is cut, or fails if it cannot be. */
+export const MOST_UNCUT = 500_000;
 
 /** Returns a function that adds to the records of a slice, and throws once they are too many. */
-export function recordLimit(canBeCut: () => boolean): (more: number) => void {
+export function recordLimit(canBeCut: () => boolean, most = MOST_PREPARED): (more: number) => void {
   let records = 0;
   return (more) => {
     records += more;
-    if (records > MOST_PREPARED && canBeCut()) throw tooMany(`more than ${MOST_PREPARED} records`);
+    if (records > most && canBeCut()) throw tooMany(`more than ${most} records`);
     if (records > MOST_UNCUT) {
       throw new Skippable(`The slice has more than ${MOST_UNCUT} records and cannot be cut`, {
         code: 'slice_too_large',
