@@ -97,7 +97,7 @@ const showRegister = withApp<TablesOptions>(async (app, _args, { json }) => {
         ? [
             {
               folder: feed.folder,
-              kept: `finished files ${formatDuration(feed.keepFilesMs)}, late-results.jsonl and returns for ever`,
+              kept: `finished files ${formatDuration(feed.keepFilesMs)}, late-results.jsonl and returns until the ERP removes them`,
             },
           ]
         : [],

@@ -123,9 +123,7 @@ function sentences(
     ...(late.wrong > 0
       ? [
           `Late: ${late.wrong} rows of days or lists that are still read again differ. ` +
-            (repair
-              ? repaired
-              : 'The next runs bring them, except in plans and checklists that have settled: those a repair brings.'),
+            (repair ? repaired : 'The next runs bring most of them, a repair all.'),
         ]
       : []),
     ...(invalid > 0

@@ -9,7 +9,12 @@ const settings = {
   retention: { route_plan: '400d', sync_quarantine: '90d' },
   feeds: ['route_plans'],
   images: 'data/images',
-  dropFolders: [{ folder: 'data/drop/plans', kept: 'finished files 90d, late-results.jsonl and returns for ever' }],
+  dropFolders: [
+    {
+      folder: 'data/drop/plans',
+      kept: 'finished files 90d, late-results.jsonl and returns until the ERP removes them',
+    },
+  ],
 } as const;
 const register = personalRegister(settings);
 const declared = tables.flatMap(({ name, columns }) =>
@@ -46,7 +51,10 @@ it.each([
       in_outbox: true,
     },
   ],
-  ['data/drop/plans', { policy: null, kept: 'finished files 90d, late-results.jsonl and returns for ever' }],
+  [
+    'data/drop/plans',
+    { policy: null, kept: 'finished files 90d, late-results.jsonl and returns until the ERP removes them' },
+  ],
   ['push_outbox.reasons', { policy: null, kept: expect.stringContaining('as long as the entry'), exports: [] }],
   ['push_attempt.message', { policy: null, kept: expect.stringContaining('as long as the entry'), exports: [] }],
   ['sync_quarantine.record_key', { policy: null, kept: '90d', exports: [] }],

@@ -192,7 +192,7 @@ const driftReasons = ({ drifted }: ReasonFacts): Reason[] =>
     health: 'late',
     subject: `drift ${table}`,
     text: `${rows} of ${compared} verified rows of ${table} differed from the service although their days are final`,
-    hint: `See bi_verification. To store what the service has, and to compare again what was repaired: npx roadbook verify --table ${table} --sample 1000 --repair`,
+    hint: `See bi_verification. To store what the service has: npx roadbook verify --table ${table} --sample 1000 --repair. Run it again to see that nothing differs any more.`,
     place: 'data',
   }));
 
