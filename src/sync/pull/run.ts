@@ -12,7 +12,7 @@ import { stoppedEarly } from '../run.ts';
 import type { Slice, SliceOutcome } from '../slice.ts';
 import { priorityOf } from './calls.ts';
 import { forgetBackfill, plannedCoverage } from './plan/backfill-progress.ts';
-import { isRejected, isTooLarge, isTooMuch, learnScale, readScale, TOO_MANY } from './plan/slice-scale.ts';
+import { canBeCut, isRejected, isTooLarge, isTooMuch, learnScale, readScale } from './plan/slice-scale.ts';
 import { referencesInSlice } from './references.ts';
 import { pullSlice } from './slice.ts';
 import type { PlanContext, Pull } from './types.ts';
@@ -46,7 +46,7 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
   /** Where no slice can be smaller, as that of all drivers of a day, the scale would only make more calls of it. */
   const hasSmaller = (scope: string): boolean => {
     const slice = slices.get(scope);
-    return slice !== undefined && job.split?.(slice, TOO_MANY) !== undefined;
+    return slice !== undefined && canBeCut(job, slice);
   };
   let cuts = 0;
   let all = planned.length;

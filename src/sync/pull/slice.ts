@@ -21,7 +21,7 @@ import type { Slice } from '../slice.ts';
 import { createSource } from './calls.ts';
 import { compareBatches } from './compare.ts';
 import { writtenCoverage } from './plan/backfill-progress.ts';
-import { MOST_UNCUT, recordLimit, TOO_MANY } from './plan/slice-scale.ts';
+import { canBeCut, MOST_UNCUT, recordLimit } from './plan/slice-scale.ts';
 import { untilRead } from './plan/window-slices.ts';
 import { intervalOf, spanOf, withoutEnds } from './plan/windows.ts';
 import { type Batch, type Batches, createBatches } from './records/batch.ts';
@@ -49,8 +49,8 @@ async function readOnce(job: Pull, slice: Slice, context: RunContext, references
   const { engine, privacy, clock } = context.dependencies;
   const newBatches = () => createBatches({ engine, privacy, references: references.noteIn });
   const batches = newBatches();
-  const canBeCut = (): boolean => job.split?.(slice, TOO_MANY) !== undefined;
-  const countRecords = recordLimit(canBeCut);
+  const isDivisible = (): boolean => canBeCut(job, slice);
+  const countRecords = recordLimit(isDivisible);
   const cleanups: (() => void)[] = [];
   const loading: Loading = { job, context, slice, readAt: isoInstant(clock.now()) };
   const compared: Comparison[] = [];
@@ -64,7 +64,7 @@ async function readOnce(job: Pull, slice: Slice, context: RunContext, references
       countRecords(load.records.length);
       return batches.prepare(load, how);
     },
-    commitPart: async (part) => finish({ ...part, covered: [] }, await readyBatches(part, newBatches(), canBeCut)),
+    commitPart: async (part) => finish({ ...part, covered: [] }, await readyBatches(part, newBatches(), isDivisible)),
     atEnd: (cleanup) => void cleanups.push(cleanup),
   });
   try {
@@ -72,7 +72,7 @@ async function readOnce(job: Pull, slice: Slice, context: RunContext, references
     const result = await job.read(slice, source, context.options);
     context.log.debug({ scope: slice.scope }, 'slice read');
     references.noteUnknown(result.unknown);
-    await finish(result, await readyBatches(result, batches, canBeCut));
+    await finish(result, await readyBatches(result, batches, isDivisible));
     context.comparing?.take(compared);
   } finally {
     for (const cleanup of cleanups) cleanup();
@@ -83,12 +83,16 @@ async function readOnce(job: Pull, slice: Slice, context: RunContext, references
 async function readyBatches(
   { loads, fullRefresh }: SliceResult,
   batches: Batches,
-  canBeCut: () => boolean,
+  isDivisible: () => boolean,
 ): Promise<Batch[]> {
   const prepared: Prepared[] = [];
   for (const load of loads) {
-    if (!('encoded' in load)) recordLimit(canBeCut, MOST_UNCUT)(load.records.length);
-    prepared.push('encoded' in load ? load : await batches.prepare(load, { fullRefresh }));
+    if ('encoded' in load) {
+      prepared.push(load);
+      continue;
+    }
+    recordLimit(isDivisible, MOST_UNCUT)(load.records.length);
+    prepared.push(await batches.prepare(load, { fullRefresh }));
   }
   return batches.finish(prepared);
 }

@@ -4,6 +4,8 @@ import { type RoadbookError, Skippable } from '../../../core/errors.ts';
 import { factMemory } from '../../../warehouse/control/learned-facts.ts';
 import type { Engine } from '../../../warehouse/engine.ts';
 import type { SyncDependencies } from '../../dependencies.ts';
+import type { Slice } from '../../slice.ts';
+import type { Pull } from '../types.ts';
 
 const SMALLEST = 1 / 4_096;
 const GROWTH = 1.5;
@@ -11,6 +13,9 @@ const GROWTH = 1.5;
 const TOO_LARGE = new Set(['too_large', 'body_too_large', 'timed_out']);
 /** The slice needs too many further calls or has too many records, but its search is not too large. */
 export const TOO_MANY = 'too_many';
+
+/** There are smaller slices: not of, say, all drivers of one day. */
+export const canBeCut = (job: Pick<Pull, 'split'>, slice: Slice): boolean => job.split?.(slice, TOO_MANY) !== undefined;
 
 export const tooMany = (what: string): Skippable =>
   new Skippable(`The slice has ${what}`, { code: TOO_MANY, hint: 'The slice is cut and read in parts.' });
@@ -21,11 +26,11 @@ const MOST_PREPARED = 50_000;
 export const MOST_UNCUT = 500_000;
 
 /** Returns a function that adds to the records of a slice, and throws once they are too many. */
-export function recordLimit(canBeCut: () => boolean, most = MOST_PREPARED): (more: number) => void {
+export function recordLimit(isDivisible: () => boolean, most = MOST_PREPARED): (more: number) => void {
   let records = 0;
   return (more) => {
     records += more;
-    if (records > most && canBeCut()) throw tooMany(`more than ${most} records`);
+    if (records > most && isDivisible()) throw tooMany(`more than ${most} records`);
     if (records > MOST_UNCUT) {
       throw new Skippable(`The slice has more than ${MOST_UNCUT} records and cannot be cut`, {
         code: 'slice_too_large',
