@@ -22,9 +22,12 @@ export default pull({
   options: windowOptions('6h').extend({
     daily_lookback: lookbackOption(
       '3d',
-      'How far behind the edge the first run of each local day reads again (default 3d).',
+      'How far behind the end of the last reading the first run of each local day reads again (default 3d).',
     ),
-    silence: durationOption('24h', 'A silence longer than this is read again when it ends (default 24h).'),
+    silence: durationOption(
+      '24h',
+      'If a vehicle sends events again after a gap longer than this, the gap is read again (default 24h).',
+    ),
     categories: categoriesOption,
   }),
   into: [[events, event]],

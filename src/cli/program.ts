@@ -17,7 +17,7 @@ const COMMANDS: readonly (readonly [usage: string, summary: string])[] = [
   ['verify', 'reads a sample of past days again, compares it with the warehouse; --repair corrects what differs'],
   ['erp', 'files and feeds of the ERP: check, template'],
   ['doctor', 'checks configuration, machine, warehouse, login, clock, ERP and alerts; suggests what to do'],
-  ['support-bundle', 'makes an archive for a ticket, without secrets or personal data'],
+  ['support-bundle', 'makes an archive for a ticket, without secrets, tax numbers, plates and e-mail addresses'],
   ['config', 'the configuration file: check, schema'],
   ['plan', 'estimates the capacity that a fleet needs: calls, rows, disk, daemons'],
   ['report', 'lists for people: missing-proof'],

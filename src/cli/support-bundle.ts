@@ -1,5 +1,5 @@
-// roadbook support-bundle: one archive for a ticket, without secrets or personal data. A part that cannot be made is in the
-// archive as its error, so that a broken installation gets a bundle too.
+// roadbook support-bundle: one archive for a ticket, without secrets, tax numbers, plates and e-mail addresses. A part
+// that cannot be made is in the archive as its error, so that a broken installation gets a bundle too.
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { App } from '../app/app.ts';

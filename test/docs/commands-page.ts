@@ -26,16 +26,21 @@ Call a command as \`npx roadbook <command>\`. Data goes to stdout; messages and 
 | 2 | wrong usage: unknown command, option or argument |
 | 3 | the configuration is wrong |
 | 4 | the service refused the login |
-| 5 | partial: some slices failed, records were quarantined, a push needs a person, or items of a feed cannot be sent; the rest is safe |
+| 5 | partial: some slices failed, records were quarantined, a push needs a person, or items of a feed cannot be sent; the rest is safe. Also: \`verify\` found a final row that differs, \`quarantine retry\` could not load every record |
 | 75 | temporary: the service, the warehouse or the ERP cannot be reached or is busy; try again later |
+| 130 | stopped at once by a second signal |
+
+\`status\` ends with 0 whatever the health, and \`doctor\` if it only warns: a script asks \`/readyz\`, or \`roadbook_healthy\` of \`/metrics\`.
 
 ## Signals of \`start\`
 
 | signal | effect |
 |---|---|
 | first SIGTERM or SIGINT | no further runs; running jobs get up to 25 seconds to finish; exit code 0 |
-| second SIGTERM or SIGINT | stops at once |
-| SIGHUP | reads the configuration again |`;
+| second SIGTERM or SIGINT | stops at once; exit code 130 |
+| SIGHUP | reads the configuration again; once the terminal of the daemon is closed, the same as SIGTERM |
+
+Other long-running commands end on SIGHUP too.`;
 
 const COMMON = new Set(['--config', '--json', '--log-level', '--help']);
 
@@ -76,9 +81,9 @@ function optionsOf(command: Command): string[] {
   return [['| option | meaning | default |', '|---|---|---|', ...own.map(rowOf)].join('\n')];
 }
 
-function rowOf({ flags, description, argChoices, defaultValue }: Option): string {
+function rowOf({ flags, description, argChoices, defaultValue, mandatory }: Option): string {
   const choices = argChoices === undefined ? '' : `: ${argChoices.join(', ')}`;
-  return `| \`${flags}\` | ${cell(`${description}${choices}`)} | ${defaultOf(defaultValue)} |`;
+  return `| \`${flags}\` | ${cell(`${description}${choices}`)} | ${mandatory ? 'required' : defaultOf(defaultValue)} |`;
 }
 
 function defaultOf(value: unknown): string {

@@ -3,6 +3,8 @@
 /** As much of JSON Schema as the configuration uses. */
 interface Schema {
   type?: string | string[];
+  /** The kind of a text, such as `duration`. */
+  title?: string;
   description?: string;
   default?: unknown;
   enum?: unknown[];
@@ -99,11 +101,14 @@ const defaultOf = ({ default: value, description = '' }: Schema): string => {
   return value === '' ? 'empty' : `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
 };
 
-/** Words where there are any; otherwise the type. A reference may stand wherever a value may. */
+/** Words where there are any, and `list` if one may stand instead; otherwise the kind of a text, or the type. */
 function valuesOf(schema: Schema): string {
   const all = [schema, ...alternatives(schema)];
   const words = all.flatMap((each) => each.enum ?? (each.const === undefined ? [] : [each.const]));
-  if (words.length > 0) return [...new Set(words)].map((word) => `\`${word}\``).join(', ');
+  const list = all.some((each) => each.type === 'array') ? ['list'] : [];
+  if (words.length > 0) return [...[...new Set(words)].map((word) => `\`${word}\``), ...list].join(', ');
+  const title = all.find((each) => each.title !== undefined)?.title;
+  if (title !== undefined) return title;
   const [type] = all.flatMap((each) => each.type ?? []).filter((each) => each !== 'null');
   return TYPES[type ?? ''] ?? '';
 }

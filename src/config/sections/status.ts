@@ -11,7 +11,7 @@ export const statusSection = section(
       token: setting(
         z.string(),
         '',
-        'Bearer token for reading and for actions, best of 16 characters or more. Without a token, every action is rejected',
+        'Bearer token for reading and for actions, preferably of 16 characters or more. Without a token, every action is rejected',
       ),
     })
     .superRefine(({ host, token }, context) => {

@@ -19,7 +19,7 @@ const runBatch = (connection: Connection, sql: string, { Request }: { Request: C
 
 export const mssql: SqlClient = {
   address: 'mssql://user:password@host:1433/database?encrypt=true',
-  install: 'npm install tedious',
+  install: 'npm install --omit=dev tedious',
   settings: ({ connectMs, statementMs }, { options, port }) => ({
     // In an address it is text, which the driver rejects.
     ...(port !== undefined && { port: Number(port) }),

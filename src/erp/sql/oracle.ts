@@ -5,7 +5,7 @@ import { BATCH_ROWS, type SqlClient, type SqlResult } from './client.ts';
 
 export const oracle: SqlClient = {
   address: 'oracledb://user:password@host:1521/service',
-  install: 'npm install oracledb',
+  install: 'npm install --omit=dev oracledb',
   settings: () => ({}),
   async prepare(connection, { statementMs }) {
     // For each exchange with the server, so it also limits the wait for a locked row and for the next rows.

@@ -125,7 +125,7 @@ const noTokenConfigured = (what: string): ApiError =>
     403,
     'no_token_configured',
     `${what} off: the configuration has no status.token`,
-    'Set status.token in the configuration, best as a reference to ROADBOOK_STATUS_TOKEN in .env, as config/roadbook.yaml has it.',
+    'Set status.token in the configuration, preferably as a reference to ROADBOOK_STATUS_TOKEN in .env, as config/roadbook.yaml has it.',
   );
 
 const tooManyAttempts = (): ApiError =>

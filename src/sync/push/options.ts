@@ -35,7 +35,7 @@ export const deadline = z
   .meta({ title: 'time of day', examples: ['18:00'] })
   .optional()
   .describe(
-    'Local time by which every plan that starts tomorrow must be confirmed; an alert is sent if one is not (default none).',
+    'Local time, such as `"18:00"`, by which every plan that starts tomorrow must be confirmed; an alert is sent if one is not (default none).',
   );
 
 /** The options of a run; an option that the job does not have is absent. */

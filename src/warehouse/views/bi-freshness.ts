@@ -38,7 +38,7 @@ export const biFreshness = view({
     table_name: text('Name of the table.', 'counted.table_name'),
     row_count: integer('Number of rows.', 'counted.row_count'),
     last_change_at: instant(
-      'End of the last run that changed the table, UTC.',
+      'End of the last run that changed a table of the job that fills this one, UTC.',
       `(select run.finished_at from sync_run as run
       where run.job in (select filler.job from table_job as filler where filler.table_name = counted.table_name)
       and run.inserted + run.updated > 0 order by run.started_at desc limit 1)`,

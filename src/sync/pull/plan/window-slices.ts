@@ -12,7 +12,10 @@ import { halves, intervalOf, type Span, spanOf, spansToRead } from './windows.ts
 export const windowOptions = (lookback: string) =>
   z.object({
     since: durationOption('30d', 'How far back a first run reads (default 30d).'),
-    lookback: lookbackOption(lookback, `How far behind the edge each run reads again (default ${lookback}).`),
+    lookback: lookbackOption(
+      lookback,
+      `How far behind the end of the last reading each run reads again, at most 30d (default ${lookback}).`,
+    ),
   });
 
 export const aheadOption = (ahead: string) =>
