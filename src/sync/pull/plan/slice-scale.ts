@@ -34,7 +34,7 @@ export function recordLimit(isDivisible: () => boolean, most = MOST_PREPARED): (
     if (records > MOST_UNCUT) {
       throw new Skippable(`The slice has more than ${MOST_UNCUT} records and cannot be cut`, {
         code: 'slice_too_large',
-        hint: 'Nothing of the slice was stored. Check what the service returns for it: so many records are probably a fault.',
+        hint: 'Its period counts as not read. Check what the service returns for it: so many records are probably a fault.',
       });
     }
   };

@@ -24,8 +24,10 @@ import { canBeCut, type PlanSearch, type RoutePlanOptions, type RoutePlanWork, r
 import { idsOf, planLoads, planParts } from './records.ts';
 import { findsAllThatStart, instantIn, learnFrom, unlearn } from './search-meaning.ts';
 
-/** Most plans in memory at once. A slice with more is cut, or stored in parts if it cannot be. */
+/** Most plans that a slice reads. One with more is cut, if it can be. */
 const MOST_PLANS = 1_000;
+/** Plans that are in memory at once, with all their points and items: a slice stores them part by part. */
+const PLANS_A_PART = 100;
 
 export async function readRoutePlans(
   { work, covers }: Slice<RoutePlanWork>,
@@ -59,7 +61,7 @@ export async function readRoutePlans(
   const ids = [...changed.map(({ id }) => id), ...doubtful];
   let isMissed = false;
   let last = await readPlans([], [], source);
-  for (const [index, part] of chunks(ids, MOST_PLANS).entries()) {
+  for (const [index, part] of chunks(ids, PLANS_A_PART).entries()) {
     if (index > 0) await source.commitPart(last);
     last = await readPlans(part, doubtful, source);
     isMissed ||= last.plans.some((plan) => !seen.has(askableId(plan) ?? '') && startsIn(span, plan));
