@@ -9,7 +9,7 @@ import { prepareMapping } from '../../src/erp/rows/mapping.ts';
 import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
 
 const READER = resolve(import.meta.dirname, '../../src/erp/files/drop-file-process.ts');
-const PRELOAD = resolve(import.meta.dirname, '../support/tell-loaded.ts');
+const PRELOAD = resolve(import.meta.dirname, '../support/report-loaded.ts');
 const LATER = ['got', 'hono', '@hono/node-server', 'prom-client', 'csv-parse', 'read-excel-file', 'fetch'];
 const OF_OTHERS = ['hyparquet-writer', 'csv-stringify', 'pg-boss', 'pg'];
 

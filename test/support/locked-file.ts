@@ -21,7 +21,7 @@ database.exec('begin immediate', (error) => {
   process.stdin.once('data', (ms) => setTimeout(release, Number(ms)));
 });`;
 
-const BEGIN_PROBE = join(import.meta.dirname, 'tell-begin.ts');
+const BEGIN_PROBE = join(import.meta.dirname, 'report-begin.ts');
 const PLANS = planCase;
 const PUSHED = 4;
 /** The lock meets the answer to this plan: some are done, some are to come. */
