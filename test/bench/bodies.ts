@@ -17,7 +17,7 @@ export async function readAll(task: Task, keep: (events: WireEvent[]) => Promise
     data.map(({ id }) => id),
   );
   let count = 0;
-  const lane = async () => {
+  const worker = async () => {
     for (let next = requests.shift(); next !== undefined; next = requests.shift()) {
       const { body } = await got(`${task.url}/event/?${next}`, { headers, retry: { limit: 0 } });
       const events = JSON.parse(body);
@@ -25,7 +25,7 @@ export async function readAll(task: Task, keep: (events: WireEvent[]) => Promise
       await keep(events);
     }
   };
-  await Promise.all(Array.from({ length: CONCURRENCY }, lane));
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
   return count;
 }
 

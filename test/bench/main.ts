@@ -90,7 +90,7 @@ ${PROFILE}`,
   );
 }
 
-/** Bounds by the clock are also missed on a machine that is slow at the time; the rates beside them tell. */
+/** Bounds by the clock are also missed on a machine that is slow at the time; the ratios beside them show which it was. */
 function missedBounds(): string {
   if (faults.length === 0) return '';
   return `Bounds that this run missed:\n${faults.map((fault) => `- ${fault}\n`).join('')}\n`;

@@ -79,11 +79,11 @@ describe('sql', () => {
       connection: { filename: join(folder, 'erp.db') },
       useNullAsDefault: true,
     });
-    await database.raw("create table told (code text primary key check (code <> 'canary-code'))");
-    const erp = open('select 1', { acknowledge: 'insert into told values (:external_code)' });
+    await database.raw("create table acknowledged (code text primary key check (code <> 'canary-code'))");
+    const erp = open('select 1', { acknowledge: 'insert into acknowledged values (:external_code)' });
     const error = await failure(erp.acknowledge([OUTCOME, { ...OUTCOME, externalCode: 'P2' }]));
     expect(error.message).toBe("The ERP's database rejected a statement (acknowledge, SQLITE_CONSTRAINT)");
-    expect(await database('told').pluck('code')).toEqual(['P2']);
+    expect(await database('acknowledged').pluck('code')).toEqual(['P2']);
     await database.destroy();
   });
 

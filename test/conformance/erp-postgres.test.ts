@@ -85,12 +85,12 @@ describe('sql on PostgreSQL', () => {
 
   test('takes the start of the period as a value, and as the name of a type', async () => {
     await database.raw('create domain period_start as timestamptz');
-    await database.raw('create table told (code text, starts timestamptz)');
+    await database.raw('create table acknowledged (code text, starts timestamptz)');
     const erp = open({
-      acknowledge: 'insert into told values (:external_code, :period_start::period_start)',
+      acknowledge: 'insert into acknowledged values (:external_code, :period_start::period_start)',
     });
     await erp.acknowledge([outcome, { ...outcome, externalCode: 'P2', periodStart: null }]);
-    expect(await database('told').select()).toEqual([
+    expect(await database('acknowledged').select()).toEqual([
       { code: 'P1', starts: new Date('2026-05-18T11:00:00Z') },
       { code: 'P2', starts: null },
     ]);
@@ -164,13 +164,15 @@ describe('sql on PostgreSQL', () => {
 
   test('takes a statement whose casts are named as its values', async () => {
     await database.raw("create type state as enum ('confirmed', 'rejected')");
-    await database.raw('create table told (code text primary key, state state, remote_id bigint, message text)');
-    const acknowledge = `insert into told values (:external_code::text, :state::state, :remote_id::bigint, :message::varchar)
+    await database.raw(
+      'create table acknowledged (code text primary key, state state, remote_id bigint, message text)',
+    );
+    const acknowledge = `insert into acknowledged values (:external_code::text, :state::state, :remote_id::bigint, :message::varchar)
       on conflict (code) do update set state = excluded.state;`;
     const erp = open({ acknowledge });
     await erp.acknowledge([outcome]);
     await erp.acknowledge([outcome]);
-    expect(await database('told').select()).toEqual([
+    expect(await database('acknowledged').select()).toEqual([
       { code: 'P1', state: 'rejected', remote_id: null, message: SECRET },
     ]);
   });

@@ -70,7 +70,7 @@ async function sqlBench({ client, connection, cell, quoted, orUpdate, remove }: 
   const database: Knex = knex({ client, connection, useNullAsDefault: true });
   await database.raw('create table orders (number integer primary key, body text)');
   await database.raw(
-    'create table told (code varchar(99) primary key, state text, remote_id integer, period_start text)',
+    'create table acknowledged (code varchar(99) primary key, state text, remote_id integer, period_start text)',
   );
   await database.raw(
     'create table stops (plan varchar(99), point varchar(99), status text, start text, primary key (plan, point))',
@@ -87,8 +87,8 @@ async function sqlBench({ client, connection, cell, quoted, orUpdate, remove }: 
           source: 'sql',
           client,
           connection,
-          query: `select ${selected.join(', ')} from orders where ${code} not in (select code from told where state <> 'unknown') order by number`,
-          acknowledge: `insert into told values (:external_code, :state, :remote_id, :period_start) ${orUpdate('code', ['state', 'remote_id'])}`,
+          query: `select ${selected.join(', ')} from orders where ${code} not in (select code from acknowledged where state <> 'unknown') order by number`,
+          acknowledge: `insert into acknowledged values (:external_code, :state, :remote_id, :period_start) ${orUpdate('code', ['state', 'remote_id'])}`,
           return: `insert into stops values (:plan_external_code, :point_external_code, :status, :plan_period_start) ${orUpdate('plan, point', ['status'])}`,
           mapping: {},
         },
@@ -101,7 +101,7 @@ async function sqlBench({ client, connection, cell, quoted, orUpdate, remove }: 
       offered = [...offered, ...rows];
     },
     async notified() {
-      const rows = await database('told').select();
+      const rows = await database('acknowledged').select();
       return Object.fromEntries(
         rows.map((one) => [one.code, { state: one.state, remoteId: one.remote_id, periodStart: one.period_start }]),
       );

@@ -502,17 +502,17 @@ describe.each(engineCases)('on $name', ({ make }) => {
       'unknown A': ['unknown', { updated_at: minutesAfter(1) }],
       'unknown C': ['unknown', { updated_at: minutesAfter(2) }],
       'unknown for long': ['unknown', { unknown_since: minutesAfter(-60), updated_at: AT }],
-      'not told': ['rejected', { told_at: null, updated_at: AT }],
+      'to notify': ['rejected', { told_at: null, updated_at: AT }],
       twice: ['confirmed', { attention: 'found_twice' }],
       differs: ['confirmed', { content_hash: 'new', sent_hash: 'old', updated_at: AT }],
       part: ['confirmed', { reasons: '["a stop"]', updated_at: minutesAfter(-1) }],
     });
     const unknown = ['unknown for long', 'unknown C', 'unknown A', 'unknown B'];
-    const all = ['twice', ...unknown, 'sending', 'rejected', 'not told', 'differs', 'part', 'ready', 'confirmed'];
+    const all = ['twice', ...unknown, 'sending', 'rejected', 'to notify', 'differs', 'part', 'ready', 'confirmed'];
     expect(await search({})).toEqual(all);
     expect(await search({ limit: 2 })).toEqual(all.slice(0, 2));
     expect(await search({ limit: 2, offset: 2 })).toEqual(all.slice(2, 4));
-    expect(await search({ states: ['ready', 'rejected'] })).toEqual(['rejected', 'not told', 'ready']);
+    expect(await search({ states: ['ready', 'rejected'] })).toEqual(['rejected', 'to notify', 'ready']);
     expect(await search({ kind: 'agents' })).toEqual([]);
     expect(await search({ kind: KIND, code: 'ED' })).toEqual(['rejected', 'confirmed']);
     expect(await ask(lists.countEntries, {})).toBe(12);

@@ -1,4 +1,4 @@
-// The README is the first thing a user tries: its commands and its files must exist.
+// The README is what a user tries first: its commands and its files must exist.
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -150,7 +150,7 @@ describe('plans on the page', IN_BROWSER, () => {
     await visit.opened.picture('differing-day');
   });
 
-  it('tells in the story of a plan both sides of its stops, and what people did', async () => {
+  it('shows in the story of a plan both sides of its stops, and what people did', async () => {
     await offer('2026-03-15', [entryIn('ready', { external_code: 'S-1' })]);
     const page = await open('plans/route_plans/S-1');
     const people = page.getByRole('heading', { name: 'Actions of people' });

@@ -68,7 +68,7 @@ const ENGLISH_ONLY = await (async () => {
   return [...new Set(wordsOf(en).map((word) => word.toLowerCase()))].filter((word) => !portuguese.has(word));
 })();
 
-/** Tables with buttons that are wider than their frame, so that the last button is out of sight. */
+/** Tables with buttons that are wider than their frame, so that the last button is outside it. */
 const CLIPPED = `[...document.querySelectorAll('.table-frame')]
   .filter((frame) => frame.scrollWidth > frame.clientWidth && frame.querySelector('td.actions') !== null)
   .map((frame) => frame.querySelector('caption').textContent)`;

@@ -186,7 +186,7 @@ describe('roadbook outbox', () => {
 });
 
 describe('the status', () => {
-  it('counts the outbox, and mentions no deadline when none is set', async () => {
+  it('counts the outbox, and shows no deadline when none is set', async () => {
     sandbox.addFault({ call: 'import-route-plan', fault: 'reset-after-commit', times: 1 });
     sandbox.addFault({ call: 'route-plans', fault: '400', skip: 1 });
     drop('a.json', plan('LOST'));

@@ -28,7 +28,7 @@ it.each(['403', 'reset-before-commit'] as const)(
     const place = await makePushPlace();
     place.drop('points_of_interest', '0.json', [
       pointOfInterest('By hand', { external_code: 'C0' }),
-      pointOfInterest('Witness', { external_code: 'W' }),
+      pointOfInterest('Control record', { external_code: 'C2' }),
     ]);
     await place.run(POINTS);
     const { remote_id } = await place.entry('C0');
@@ -39,7 +39,7 @@ it.each(['403', 'reset-before-commit'] as const)(
     await place.run(POINTS);
     give(place, 'b.json', 'By hand');
     await place.runs(POINTS, 4);
-    expect(place.sandbox.ledger().points_of_interest).toEqual({ 'By hand': 1, Witness: 1 });
+    expect(place.sandbox.ledger().points_of_interest).toEqual({ 'By hand': 1, 'Control record': 1 });
     expect(await place.entry('C1')).toMatchObject({ state: 'confirmed', remote_id });
   },
 );

@@ -195,7 +195,7 @@ describe('the daemons in the status document', () => {
     for (const [name, value] of Object.entries(json.queue)) expect(samples(`queue_${name}`)).toEqual([[{}, value]]);
   });
 
-  it('mention no queue if there is none', async () => {
+  it('show no queue if there is none', async () => {
     place = await makeStatusPlace();
     expect((await place.ask('GET', '/api/status')).json).not.toHaveProperty('queue');
     const families = readPrometheusText((await place.ask('GET', '/metrics')).text);

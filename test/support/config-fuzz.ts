@@ -10,7 +10,7 @@ import type { ConfigDeclarations } from '../../src/config/schema.ts';
 const FILE = 'config/roadbook.yaml';
 const ORIGINAL = readFileSync(join(import.meta.dirname, '../..', FILE), 'utf8');
 
-const PIECES = [
+const CHUNKS = [
   ...[':', ': ', '- ', '? ', '&a ', '*a', '<<: *a\n', '!!binary ', '!!js/function ', '%YAML 1.2\n', '---\n', '...\n'],
   ...['{', '}', '[', ']', '"', "'", '|\n', '>-\n', '#', '\t', '\n', '\r', '\0', '\u{feff}', '\u2028', '\ud800', '🚚'],
   ...[
@@ -39,7 +39,7 @@ const edits: fc.Arbitrary<Edit> = fc.oneof(
       (text) =>
         text.slice(0, at) + text.slice(at + length),
   ),
-  fc.tuple(place, fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'binary', maxLength: 8 }))).map(
+  fc.tuple(place, fc.oneof(fc.constantFrom(...CHUNKS), fc.string({ unit: 'binary', maxLength: 8 }))).map(
     ([at, chunk]): Edit =>
       (text) =>
         text.slice(0, at) + chunk + text.slice(at),
@@ -55,7 +55,7 @@ const edits: fc.Arbitrary<Edit> = fc.oneof(
         text.slice(0, at),
   ),
   // The value of a line is another one.
-  fc.tuple(fc.nat({ max: 60 }), fc.constantFrom(...PIECES)).map(
+  fc.tuple(fc.nat({ max: 60 }), fc.constantFrom(...CHUNKS)).map(
     ([at, chunk]): Edit =>
       (text) =>
         text

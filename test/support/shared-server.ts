@@ -9,7 +9,7 @@ export function sharedServer<Server extends { stop(): Promise<void> }>(
   addressOf: (server: Server) => string,
 ) {
   let server: Promise<Server> | undefined;
-  const desk = createServer((_request, response) => {
+  const directory = createServer((_request, response) => {
     server ??= start();
     server.then(
       (started) => response.end(addressOf(started)),
@@ -18,13 +18,13 @@ export function sharedServer<Server extends { stop(): Promise<void> }>(
   });
   return {
     async setup(): Promise<void> {
-      await new Promise<void>((resolve) => desk.listen(0, '127.0.0.1', resolve));
-      process.env[variable] = `http://127.0.0.1:${(desk.address() as AddressInfo).port}`;
+      await new Promise<void>((resolve) => directory.listen(0, '127.0.0.1', resolve));
+      process.env[variable] = `http://127.0.0.1:${(directory.address() as AddressInfo).port}`;
     },
     async teardown(): Promise<void> {
       delete process.env[variable];
-      desk.closeAllConnections();
-      desk.close();
+      directory.closeAllConnections();
+      directory.close();
       await (await server)?.stop();
     },
   };

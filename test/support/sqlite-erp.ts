@@ -28,11 +28,11 @@ export async function makeSqliteErp(columns: readonly string[], offers = 'true')
   });
   await database.raw('create table item (code text primary key, cells text, state text)');
   await database.raw('create table refusing (code text primary key)');
-  await database.raw('create table told (code text, state text, message text)');
-  await database.raw(`create trigger ears before insert on told
+  await database.raw('create table acknowledged (code text, state text, message text)');
+  await database.raw(`create trigger ears before insert on acknowledged
     when exists (select 1 from refusing where code = new.code) begin select raise(abort, 'no'); end`);
   await database.raw(
-    'create trigger state after insert on told begin update item set state = new.state where code = new.code; end',
+    'create trigger state after insert on acknowledged begin update item set state = new.state where code = new.code; end',
   );
   const cells = columns.map((name) => `json_extract(cells, '$."${name}"') as "${name}"`);
   return {
@@ -42,7 +42,7 @@ export async function makeSqliteErp(columns: readonly string[], offers = 'true')
       client: 'sqlite3',
       connection: { filename },
       query: `select ${cells.join(', ')} from item where ${offers} order by code`,
-      acknowledge: 'insert into told values (:external_code, :state, :message)',
+      acknowledge: 'insert into acknowledged values (:external_code, :state, :message)',
       mapping: {},
     },
     async give(code, given) {
@@ -50,7 +50,7 @@ export async function makeSqliteErp(columns: readonly string[], offers = 'true')
       await database('item').insert(row).onConflict('code').merge();
     },
     acknowledgements: (code) =>
-      database('told')
+      database('acknowledged')
         .where(code === undefined ? {} : { code })
         .orderBy('rowid'),
   };

@@ -24,7 +24,7 @@ function connected(config: Config) {
   const clock = createManualClock(NOW);
   const redactor = createRedactor();
   const unused = async () => expect.unreachable();
-  const generations = createConnections(config, {
+  const connections = createConnections(config, {
     clock,
     redactor,
     log: createLog({ level: 'silent', redactor }),
@@ -32,7 +32,7 @@ function connected(config: Config) {
     sessionMemory: unused,
     permits: () => localPermits(clock),
   });
-  return { clock, generations };
+  return { clock, connections };
 }
 
 test('an account keeps its limiter over edits, with the newest limits', async () => {
@@ -41,22 +41,22 @@ test('an account keeps its limiter over edits, with the newest limits', async ()
     ...config,
     service: { ...config.service, requestsPerMinute: 6_000, ...service },
   });
-  const { clock, generations } = connected(withService({ concurrency: 1 }));
-  const { limiter } = generations.current();
+  const { clock, connections } = connected(withService({ concurrency: 1 }));
+  const { limiter } = connections.current();
   let running = 0;
   for (let n = 0; n < 9; n++) limiter.run(() => clock.sleep(10_000 * ++running)).catch(() => undefined);
   await clock.advance(1_000);
   expect(running).toBe(1);
-  await generations.replace(withService({ concurrency: 3 }));
+  await connections.replace(withService({ concurrency: 3 }));
   await clock.advance(1_000);
-  expect(generations.current().limiter).toBe(limiter);
+  expect(connections.current().limiter).toBe(limiter);
   expect(running).toBe(3);
-  await generations.replace(withService({ concurrency: 9, username: 'another' }));
+  await connections.replace(withService({ concurrency: 9, username: 'another' }));
   await clock.advance(1_000);
-  expect(generations.current().limiter).not.toBe(limiter);
+  expect(connections.current().limiter).not.toBe(limiter);
   expect(running).toBe(3);
-  const other = generations.current().limiter;
-  await generations.close();
+  const other = connections.current().limiter;
+  await connections.close();
   await expect(other.run(async () => undefined)).rejects.toMatchObject({ code: 'closed' });
 });
 
@@ -72,8 +72,8 @@ test('codes are reused where the push job of the feed says so, from the next run
       'push-itineraries': { enabled: true, schedule: '* * * * *', timezone: config.timezone, options },
     },
   });
-  const { clock, generations } = connected(config);
-  const feed = () => generations.current().feeds.get('itineraries');
+  const { clock, connections } = connected(config);
+  const feed = () => connections.current().feeds.get('itineraries');
   const items = async (): Promise<number> => {
     const { source } = (await feed()?.open()) ?? expect.unreachable();
     return (await drain(source, clock)).flatMap(({ items }) => items).length;
@@ -81,12 +81,12 @@ test('codes are reused where the push job of the feed says so, from the next run
 
   expect(await items()).toBe(0);
   const before = feed();
-  await generations.replace(withOptions({ settle: 120_000 }));
+  await connections.replace(withOptions({ settle: 120_000 }));
   expect(feed()).toBe(before);
-  await generations.replace(withOptions({ reuse_codes: true }));
+  await connections.replace(withOptions({ reuse_codes: true }));
   expect(feed()).not.toBe(before);
   expect(await items()).toBe(2);
-  await generations.replace(withOptions({ reuse_codes: false }));
+  await connections.replace(withOptions({ reuse_codes: false }));
   expect(await items()).toBe(0);
-  await generations.close();
+  await connections.close();
 });

@@ -56,7 +56,7 @@ describe('a statement of a feed', () => {
     ['acknowledge', 'update o straight_join p on p.id = o.id and p.n = :external_code set o.s = :state'],
     ['acknowledge', 'begin o.taken(:external_code); end;'],
     ['acknowledge', 'exec update_order @code = :external_code'],
-    ['acknowledge', 'insert into told values (:external_code, :state) on duplicate key update s = :state'],
+    ['acknowledge', 'insert into acknowledged values (:external_code, :state) on duplicate key update s = :state'],
     [
       'acknowledge',
       'with p as (select :external_code as n) insert into o select n from p on conflict do update set s = 1',

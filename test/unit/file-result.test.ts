@@ -1,4 +1,4 @@
-// The result of a dropped file with many items: written piece by piece, and the same as if it were written at once.
+// The result of a dropped file with many items: written in chunks, and the same as if it were written at once.
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { resultOf, resultTable, resultText } from '../../src/erp/files/result.ts';
@@ -22,7 +22,7 @@ const CONTENT: FileContent = {
 const INSTANTS = { read_at: '2026-05-04T12:00:00.000Z', finished_at: '2026-05-04T12:01:00.000Z' };
 
 /** The text, and the turns that the event loop had meanwhile. */
-async function written(pieces: AsyncIterable<string>): Promise<{ whole: string; turns: number }> {
+async function written(chunks: AsyncIterable<string>): Promise<{ whole: string; turns: number }> {
   let turns = 0;
   let isOver = false;
   const count = () => {
@@ -30,7 +30,7 @@ async function written(pieces: AsyncIterable<string>): Promise<{ whole: string; 
     if (!isOver) setImmediate(count);
   };
   setImmediate(count);
-  const whole = await text(pieces);
+  const whole = await text(chunks);
   isOver = true;
   return { whole, turns };
 }

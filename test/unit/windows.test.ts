@@ -84,7 +84,7 @@ describe('the spans to read', () => {
   });
 });
 
-it('a job reads 30 days back, and again and ahead as far as it says itself, unless it is told otherwise', () => {
+it('by default a job reads 30 days back, and again and ahead as far as it declares itself', () => {
   expect(windowOptions('6h').parse({})).toEqual({ since: 720 * HOUR, lookback: 6 * HOUR });
   expect(windowOptions('6h').parse({ since: '1h', lookback: '2h' })).toEqual({ since: HOUR, lookback: 2 * HOUR });
   expect(aheadOption('3h').parse(undefined)).toBe(3 * HOUR);
