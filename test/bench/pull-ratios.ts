@@ -1,6 +1,7 @@
-// Ratios of whole pulls, small enough for every test run, each in a process of its own. By the clock: beside the script
-// that a user would write, in turns, the best of each side, against a service that lets its answers wait, so that what
-// waits where it need not shows too. By CPU time: beside parsing alone, and a pull of events that the process has stored beside a first one.
+// Ratios of whole pulls, small enough for every `npm run bench -- --check`, each in a process of its own. By the clock:
+// beside the script that a user would write, in turns, the best of each side, against a service that lets its answers wait,
+// so that what waits where it need not shows too. By CPU time: beside parsing alone, and a pull of events that the process
+// has stored beside a first one.
 import { type BenchPlace, makeBenchPlace, VEHICLES } from './bench-place.ts';
 import { cpuMs } from './cpu-time.ts';
 import type { BenchEngine, Way } from './task.ts';

@@ -18,7 +18,7 @@ const SCRIPT = resolve(import.meta.dirname, 'push-script.ts');
 const CONFIG = `erp: { route_plans: { source: files, folder: plans, settle: 0s } }
 `;
 
-/** Plans of a ratio that is measured in every test run. */
+/** Plans of a ratio that is measured in every `npm run bench -- --check`. */
 const SAMPLE = 300;
 
 export interface Pushed extends ProcessCost {

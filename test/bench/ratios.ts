@@ -1,5 +1,6 @@
-// Ratios that a slower product would show in, small enough for every test run: the load stages beside the bare statements,
-// and parsing alone beside parsing, checking and mapping; those of whole pulls and pushes are in files of their own.
+// Ratios that a slower product would show in, small enough for every `npm run bench -- --check`: the load stages beside
+// the bare statements, and parsing alone beside parsing, checking and mapping; those of whole pulls and pushes are in files
+// of their own.
 // Measured in CPU time, in turns, and by the better half of the rounds, so that other work on the machine meets both sides
 // alike and mostly drops out.
 //   node test/bench/ratios.ts

@@ -34,7 +34,7 @@ alerts: { webhook: "${webhook}/canary-webhook" }
 jobs:
   push-route-plans: {}
 `;
-/** The commands that each `npm test` has time for: those that show records, and one that writes files. */
+/** The commands that every `npm run prove -- --quick` has time for: those that show records, and one that writes files. */
 const SAMPLE = ['quarantine list', 'quarantine show', 'outbox show', 'status', 'config check', 'doctor', 'export'];
 const isEvery = process.env.EVERY_COMMAND !== undefined;
 

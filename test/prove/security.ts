@@ -113,7 +113,8 @@ if (wrong === 0)
   A valid record is data: apart from the privacy policy it is kept and exported as the service sent it.
 
 Made by \`node test/prove/security.ts\`. A sample of it runs with every \`npm test\` (test/scenario/security.test.ts);
-the pushes and the redirects run there whole, the canaries with a sample of the commands.
+the pushes and the redirects run there whole. The canaries run with every \`npm run prove -- --quick\`, with a sample of the
+commands (test/prove-quick/canaries.test.ts).
 `,
     {
       run: 'dangerous texts in every field, in exports and in pushes, names of pictures, regular expressions, redirects, canaries',

@@ -1,4 +1,4 @@
-// Runs test files for a proof and counts their cases: the figures of npm test, and with `env` the full set.
+// Runs test files for a proof and counts their cases: the sample of the tests, and with `env` the full set.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
