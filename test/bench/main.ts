@@ -8,7 +8,7 @@ import { writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
 import { measuredCommit } from '../support/measured-commit.ts';
-import { refuse } from '../support/refuse.ts';
+import { rejectArguments } from '../support/reject-arguments.ts';
 import { runSamples } from '../support/run-samples.ts';
 import { makeBenchPlace } from './bench-place.ts';
 import { barChart } from './chart.ts';
@@ -48,7 +48,7 @@ async function inPlace(work: (place: Awaited<ReturnType<typeof makeBenchPlace>>)
 
 const stranger = words.find((word) => !Object.hasOwn(PARTS, word));
 if (stranger !== undefined)
-  refuse(`There is no part named ${stranger}. Try a number of events, or ${Object.keys(PARTS).join(', ')}.`);
+  rejectArguments(`There is no part named ${stranger}. Try a number of events, or ${Object.keys(PARTS).join(', ')}.`);
 
 /** Threads that wanted to run in the last minute; more than cores means that others were measured too. */
 const load = (): string => (loadavg()[0] ?? 0).toFixed(1);

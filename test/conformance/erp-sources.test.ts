@@ -132,7 +132,7 @@ describe.each(BENCHES)('%s', (name, make) => {
     await drain(source, erp.clock, (batch) => remember(taken, batch, erp.clock));
     const outcomes: ItemOutcome[] = [
       { ...confirmed('P1'), isPartial: true, reasons: ['route_points[1] was rejected'] },
-      { ...confirmed('P2'), state: 'rejected', remoteId: null, message: 'refused', reasons: ['a', 'b'] },
+      { ...confirmed('P2'), state: 'rejected', remoteId: null, message: 'rejected', reasons: ['a', 'b'] },
     ];
     for (let times = 0; times < 2; times++) {
       await source.acknowledge(outcomes);

@@ -159,7 +159,7 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
       error_code,
       times: 1,
     });
-    await place.insert('push_attempt', [attempt(1, 'timeout'), attempt(2, 'refused'), attempt(3, null)]);
+    await place.insert('push_attempt', [attempt(1, 'timeout'), attempt(2, 'rejected'), attempt(3, null)]);
     await place.insert('push_attempt', [attempt(1, 'timeout', { external_code: 'E', code_use: 2 })]);
     const columns = [
       'code',
@@ -174,7 +174,7 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
     ];
     expect(await place.rows('bi_push', columns)).toEqual([
       ['A', 'confirmed', true, false, 77, '2026-03-10 09:00:00', '2026-03-10 09:00:05', 60, null],
-      ['B', 'rejected', false, true, null, '2026-03-10 09:00:00', null, null, 'refused'],
+      ['B', 'rejected', false, true, null, '2026-03-10 09:00:00', null, null, 'rejected'],
       ['C', 'confirmed', true, true, null, '2026-03-10 09:00:00', null, null, null],
       ['D', 'ready', false, false, null, '2026-03-10 09:00:00', null, null, null],
       ['E', 'confirmed', true, false, null, '2026-03-10 09:00:00', null, null, 'timeout'],

@@ -25,7 +25,7 @@ Call a command as \`npx roadbook <command>\`. Data goes to stdout; messages and 
 | 1 | the run failed |
 | 2 | wrong usage: unknown command, option or argument |
 | 3 | the configuration is wrong |
-| 4 | the service refused the login |
+| 4 | the service rejected the login |
 | 5 | partial: some slices failed, records were quarantined, a push needs a person, or items of a feed cannot be sent; the rest is safe. Also: \`verify\` found a final row that differs, \`quarantine retry\` could not load every record |
 | 75 | temporary: the service, the warehouse or the ERP cannot be reached or is busy; try again later |
 | 130 | stopped at once by a second signal |

@@ -29,7 +29,7 @@ describe('access to the page', IN_BROWSER, () => {
     expect(written).toEqual({ action: 'run', subject: 'pull-vehicles' });
   });
 
-  it('keeps the token although what was asked without one is refused while it is checked', async () => {
+  it('keeps the token although requests without one are rejected while it is checked', async () => {
     const page = await openTab();
     const { promise: isChecked, resolve: check } = Promise.withResolvers<void>();
     await page.route(/\/api\/timeline/, async (route) => {
@@ -39,9 +39,9 @@ describe('access to the page', IN_BROWSER, () => {
       await route.fulfill({ response });
     });
     await page.route('**/api/token', async (route) => {
-      const refused = page.waitForResponse((response) => response.status() === 401);
+      const rejected = page.waitForResponse((response) => response.status() === 401);
       check();
-      await refused;
+      await rejected;
       await route.continue();
     });
     await page.goto(`${visit.place.url}/#/runs`);
@@ -223,7 +223,7 @@ describe('access to the page', IN_BROWSER, () => {
   it('says of figures that stay after the page was locked that they are no longer kept up', async () => {
     const page = await open('overview');
     await page.getByText('live', { exact: true }).waitFor();
-    // As after a change of the token: the next stream is refused.
+    // As after a change of the token: the next stream is rejected.
     await page.evaluate("sessionStorage.setItem('roadbook-token', 'an-old-token')");
     await page.clock.fastForward(10_000);
     await page.getByRole('dialog').getByRole('button', { name: 'Not now' }).click();

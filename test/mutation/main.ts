@@ -4,14 +4,15 @@
 //                                 test-output/mutation are used again; without that folder all changes are tried.
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { refuse } from '../support/refuse.ts';
+import { rejectArguments } from '../support/reject-arguments.ts';
 import { AREAS } from './areas.ts';
 import { EXPLAINED, type Mutant } from './explained.ts';
 import { type FileFigures, mutantsOf, mutateArea, outdated, unexplained } from './mutate.ts';
 
 const asked = process.argv.slice(2);
 const stranger = asked.find((name) => !Object.hasOwn(AREAS, name));
-if (stranger !== undefined) refuse(`There is no area named ${stranger}. Try one of ${Object.keys(AREAS).join(', ')}.`);
+if (stranger !== undefined)
+  rejectArguments(`There is no area named ${stranger}. Try one of ${Object.keys(AREAS).join(', ')}.`);
 const areas = Object.entries(AREAS).filter(([name]) => asked.length === 0 || asked.includes(name));
 
 const figures: FileFigures[] = [];

@@ -106,7 +106,7 @@ beforeAll(async () => {
   front = await startFront(sandbox.url, ({ pathname, search }) => {
     if (!isTalkative) return undefined;
     if (pathname.startsWith('/auth/')) return { body: { access_token: TOKEN } };
-    return search === '' ? { status: 422, body: { message: `Refused: ${ECHO}` } } : { body: { data: [] } };
+    return search === '' ? { status: 422, body: { message: `Rejected: ${ECHO}` } } : { body: { data: [] } };
   });
   place = makeWorkplace(configFor(front.url, rest(await startWebhook())));
   const dirty = [
@@ -144,7 +144,7 @@ describe('secrets and tax numbers', () => {
   it('are in no output, whatever happened', () => {
     const all = outputs.join('\n');
     // The expected output was there.
-    for (const word of ['pull-vehicles', 'login_refused', `Refused: ${HUSHED}`, 'password [redacted], other'])
+    for (const word of ['pull-vehicles', 'login_refused', `Rejected: ${HUSHED}`, 'password [redacted], other'])
       expect(all).toContain(word);
     for (const canary of CANARIES) expect(all).not.toContain(canary);
   });
@@ -156,7 +156,7 @@ describe('secrets and tax numbers', () => {
     const names = files.map(([name]) => name);
     const result = join('drop', 'failed', 'a.json.result.json');
     expect(names).toEqual(expect.arrayContaining([join('out', 'vehicle.csv'), result]));
-    expect(files.find(([name]) => name === result)?.[1]).toContain(`Refused: ${HUSHED}`);
+    expect(files.find(([name]) => name === result)?.[1]).toContain(`Rejected: ${HUSHED}`);
     for (const canary of IN_FILES)
       expect(files.filter(([, text]) => text.includes(canary)).map(([name]) => name)).toEqual([]);
   });
@@ -169,7 +169,7 @@ describe('secrets and tax numbers', () => {
     const control = tables.filter(({ kind }) => kind === 'control');
     const dumps = await Promise.all(control.map(({ name }) => place.query(`select * from ${name}`)));
     const all = JSON.stringify(dumps);
-    for (const word of ['ABC1234', `Refused: ${HUSHED}`, 'password [redacted], other']) expect(all).toContain(word);
+    for (const word of ['ABC1234', `Rejected: ${HUSHED}`, 'password [redacted], other']) expect(all).toContain(word);
     for (const canary of CANARIES) expect(all).not.toContain(canary);
   });
 });

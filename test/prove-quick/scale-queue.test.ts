@@ -426,9 +426,9 @@ describe('slices through the queue', () => {
     await rig.run('pull-vehicles');
     await change(
       rig,
-      `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
-       create trigger refuse before insert on daily_summary for each row
-       when (new.day = '2026-03-01' and new.subject = 'driver') execute function refuse()`,
+      `create function reject() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
+       create trigger reject before insert on daily_summary for each row
+       when (new.day = '2026-03-01' and new.subject = 'driver') execute function reject()`,
     );
     const run = await rig.run(SUMMARIES, { since: '3d' });
     expect(run.status).toBe('partial');
@@ -448,7 +448,7 @@ describe('slices through the queue', () => {
     expect(JSON.parse(stdout).queue).toEqual({ waiting: 0, active: 0, dead: 1 });
     expect(await rig.rows("select * from daily_summary where day = '2026-03-01' and subject = 'driver'")).toEqual([]);
 
-    await change(rig, 'drop trigger refuse on daily_summary');
+    await change(rig, 'drop trigger reject on daily_summary');
     expect(await rig.run(SUMMARIES, { since: '3d' })).toMatchObject({ status: 'ok', error: null });
     const alone = await rigOn('sqlite');
     await alone.run('pull-vehicles');

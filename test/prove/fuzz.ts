@@ -38,11 +38,11 @@ async function bothWays() {
 }
 
 async function dropped() {
-  const counts = { plans: 0, faults: 0 };
+  const counts = { plans: 0, readErrors: 0 };
   const check = fc.asyncProperty(fuzzedFiles, async (file) => {
-    const { plans, faults } = await tryFile(file);
+    const { plans, readErrors } = await tryFile(file);
     counts.plans += plans;
-    counts.faults += faults;
+    counts.readErrors += readErrors;
   });
   await fc.assert(check, { numRuns: files, seed });
   print(`files: ${JSON.stringify(counts)}`);
@@ -51,7 +51,7 @@ async function dropped() {
 
 async function edited() {
   const parts = configDeclarations(await loadJobs());
-  const counts = { taken: 0, refused: 0, longestMs: 0 };
+  const counts = { accepted: 0, rejected: 0, longestMs: 0 };
   const check = fc.property(editedConfigs, (text) => {
     const before = process.cpuUsage();
     counts[tryConfig(text, parts)] += 1;
@@ -91,8 +91,8 @@ ${row('PostgreSQL', postgres)}
 - ${ways.records} further records, ${compared} of each table, went both ways to their row: ${ways.compiled} of them through the compiled
   function of their table, and each of these rows equals that of the wire schema and the generic mapping.
 - Files of an ERP (JSON, CSV, XLSX; whole, cut, bytes changed, other encodings, anything): ${files} files gave
-  ${fromFiles.plans} plans and ${fromFiles.faults} clear errors. Each file ended in \`done/\` or \`failed/\` with its own bytes and a result.
-- Edits of \`config/roadbook.yaml\`: ${edits}, of which ${config.taken} were accepted and ${config.refused} rejected with file, line and
+  ${fromFiles.plans} plans and ${fromFiles.readErrors} clear errors. Each file ended in \`done/\` or \`failed/\` with its own bytes and a result.
+- Edits of \`config/roadbook.yaml\`: ${edits}, of which ${config.accepted} were accepted and ${config.rejected} rejected with file, line and
   column of every error. The slowest took ${config.longestMs.toFixed(0)} ms of the processor.
 
 Made by \`node test/prove/fuzz.ts ${inSqlite} ${inPostgres} ${files} ${edits} ${seed} ${compared}\`. A sample of it runs with every \`npm run prove -- --quick\` (test/prove-quick/fuzz.test.ts,

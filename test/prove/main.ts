@@ -12,7 +12,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import PQueue from 'p-queue';
 import { measuredCommit } from '../support/measured-commit.ts';
-import { refuse } from '../support/refuse.ts';
+import { rejectArguments } from '../support/reject-arguments.ts';
 import { sayWhenRun, writeSection } from '../support/reliability-page.ts';
 import { runProof } from '../support/run-proof.ts';
 import { runSamples } from '../support/run-samples.ts';
@@ -58,12 +58,12 @@ const own = values.minutes === undefined ? given : [values.minutes];
 // The arguments of a proof are numbers and names of engines; any other word was meant as a proof.
 const words = given.filter((word) => !/^(?:\d+|sqlite|postgres)$/.test(word));
 const unknown = [...names.filter((name) => !isProof(name)), ...words];
-if (unknown.length > 0) refuse(`There is no proof ${unknown.join(', ')}; --list names them.`);
-if (values.minutes !== undefined && !(Number(values.minutes) > 0)) refuse('--minutes wants a number above 0.');
+if (unknown.length > 0) rejectArguments(`There is no proof ${unknown.join(', ')}; --list names them.`);
+if (values.minutes !== undefined && !(Number(values.minutes) > 0)) rejectArguments('--minutes wants a number above 0.');
 if (values.minutes !== undefined && !names.every((name) => LAST_MINUTES.includes(name)))
-  refuse(`--minutes goes with --only ${LAST_MINUTES.join(' or --only ')}.`);
+  rejectArguments(`--minutes goes with --only ${LAST_MINUTES.join(' or --only ')}.`);
 if (given.length > 0 && (names.length !== 1 || values.minutes !== undefined))
-  refuse('Arguments are for one proof: name it with --only, and leave out --minutes.');
+  rejectArguments('Arguments are for one proof: name it with --only, and leave out --minutes.');
 if (values.list) {
   process.stdout.write(`${Object.keys(PROOFS).join('\n')}\n`);
   process.exit();
@@ -130,6 +130,8 @@ function asked() {
       allowPositionals: true,
     });
   } catch (error) {
-    return refuse(`${(error as Error).message}\nThere are --only NAME..., --minutes MINUTES, --quick and --list.`);
+    return rejectArguments(
+      `${(error as Error).message}\nThere are --only NAME..., --minutes MINUTES, --quick and --list.`,
+    );
   }
 }

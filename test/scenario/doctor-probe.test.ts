@@ -115,7 +115,7 @@ it('says what is missing where the service has no plan and no trip', async () =>
   for (const { evidence } of unknown) expect(evidence).toMatch(/^no /);
 });
 
-it('leaves only the questions open whose call is refused, and asks none for a disabled job', async () => {
+it('leaves only the questions open whose call is rejected, and asks none for a disabled job', async () => {
   const rig = await rigWith({ faults: [{ call: 'route-plans', fault: '403' }] });
   const { answers } = await probeService(rig.dependencies, { isSeen: true });
   const known = answers.filter(({ answer }) => answer !== null).map(({ question }) => question);

@@ -207,7 +207,7 @@ describe('pictures', () => {
       broken: { body: 'this is not Base64 at all!' },
       absent: { status: 404, body: { message: 'No such picture' } },
       failing: { status: 500, body: 'oops' },
-      refused: { status: 414, body: '' },
+      rejected: { status: 414, body: '' },
     };
     const { rig } = await oneChecklist(Object.keys(bodies), (name) => bodies[name]!);
     const summary = await rig.run(JOB, { since: '2d', max_picture_mb: 0.001 });
@@ -220,7 +220,7 @@ describe('pictures', () => {
       broken: 'bad_answer',
       absent: 'not_found',
       failing: 'service_failed',
-      refused: 'too_large',
+      rejected: 'too_large',
     });
     expect(filesBelow(rig.dependencies.images).length).toBe(1);
     for (const { error, file } of Object.values(images)) expect(error === null).toBe(file !== null);

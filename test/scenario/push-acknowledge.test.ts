@@ -20,12 +20,12 @@ describe('an ERP that rejects the acknowledgement of some items', () => {
     // Without a place, so that they are rejected and nothing has to be sent.
     const dates = { 'plan.date_time_start': '2025-03-13T08:00', 'plan.date_time_end': '2025-03-13T18:00' };
     for (const code of codes) await erp.give(code, { 'plan.external_code': code, ...dates, 'point.name': 'A' });
-    await erp.database('refusing').insert(codes.slice(0, 200).map((code) => ({ code })));
+    await erp.database('rejecting').insert(codes.slice(0, 200).map((code) => ({ code })));
     const place = await makePushPlace({ feeds: { route_plans: erp.feed } });
     const { error } = await place.run('push-route-plans');
     expect(error?.code).toBe('erp_statement_refused');
     expect((await erp.acknowledgements()).map(({ code }) => code)).toEqual(codes.slice(200));
-    await erp.database('refusing').delete();
+    await erp.database('rejecting').delete();
     expect((await place.run('push-route-plans')).error).toBeNull();
     expect(new Set((await erp.acknowledgements()).map(({ code }) => code))).toEqual(new Set(codes));
   });

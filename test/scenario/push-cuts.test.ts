@@ -112,7 +112,7 @@ it('acknowledges an item again if the acknowledgement was sent but not stored', 
 });
 
 describe('what the warehouse could not store', () => {
-  async function refusing(when: string) {
+  async function rejectingPlace(when: string) {
     const place = await makePushPlace();
     const raw = (statement: string) => place.engine.write(({ sql }) => sql.raw(statement));
     await raw(`create trigger full before ${when} begin select raise(abort, 'full'); end`);
@@ -120,7 +120,7 @@ describe('what the warehouse could not store', () => {
   }
 
   it('of an offer is not counted', async () => {
-    const place = await refusing("insert on sync_state when new.name like 'taken file%'");
+    const place = await rejectingPlace("insert on sync_state when new.name like 'taken file%'");
     place.drop('route_plans', 'a.json', [plan('P1'), plan('BAD', { route_points: [] })]);
     expect(await place.run(JOB)).toMatchObject({ status: 'failed', records: 0, inserted: 0, rejected: 0 });
     await place.accept();
@@ -129,7 +129,7 @@ describe('what the warehouse could not store', () => {
 
   it('of a send is counted once, when it is stored', async () => {
     const isSecondBatch = "new.state = 'sending' and exists (select 1 from push_outbox where state = 'confirmed')";
-    const place = await refusing(`update on push_outbox when ${isSecondBatch}`);
+    const place = await rejectingPlace(`update on push_outbox when ${isSecondBatch}`);
     place.drop('route_plans', 'a.json', plans(257));
     expect(await place.run(JOB)).toMatchObject({ status: 'failed', sent: 256, confirmed: 256 });
     await place.accept();

@@ -638,12 +638,12 @@ it('a file that the warehouse cannot close holds up no other, and all have ended
   const names = Array.from({ length: 12 }, (_, n) => `f${String(n).padStart(2, '0')}.json`);
   for (const name of names) place.drop('route_plans', name, plan(`P-${name}`));
   await place.engine.write(({ sql }) =>
-    sql.raw(`create trigger refusing before delete on sync_state when old.name like '%f00.json'
-      begin select raise(abort, 'refused'); end`),
+    sql.raw(`create trigger rejecting before delete on sync_state when old.name like '%f00.json'
+      begin select raise(abort, 'rejected'); end`),
   );
   expect((await place.run(JOB)).status).toBe('partial');
   expect(namesIn(place, 'done').filter((name) => !name.endsWith('.result.json'))).toEqual(names);
-  await place.engine.write(({ sql }) => sql.raw('drop trigger refusing'));
+  await place.engine.write(({ sql }) => sql.raw('drop trigger rejecting'));
   expect((await place.run(JOB)).status).toBe('ok');
   expect(await marks(place)).toEqual([]);
   expect(namesIn(place, 'done')).toHaveLength(2 * names.length);

@@ -352,18 +352,18 @@ describe('route plans', () => {
     ['optimize', 'yes'],
     ['data', undefined],
   ])('reject an import whose %s is %j', async (name, value) => {
-    const body = somePlan('refused', {}, { [name]: value });
+    const body = somePlan('rejected', {}, { [name]: value });
     const plan = name === 'data' ? { ...body, data: undefined } : body;
     expect((await client.send('POST', '/import/route_plan', plan)).status).toBe(422);
   });
 
   it('reject both plural forms together', async () => {
-    const plan = somePlan('refused', {
+    const plan = somePlan('rejected', {
       vehicle_plates: [vehicles[0].plate],
       document_numbers: ['52998224725'],
     });
     expect((await client.send('POST', '/import/route_plan', plan)).status).toBe(422);
-    expect(client.sandbox.ledger().plans).not.toHaveProperty('refused');
+    expect(client.sandbox.ledger().plans).not.toHaveProperty('rejected');
   });
 
   it('accept both singular forms together', async () => {

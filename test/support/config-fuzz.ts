@@ -69,11 +69,11 @@ export const editedConfigs: fc.Arbitrary<string> = fc
   .array(edits, { minLength: 1, maxLength: 4 })
   .map((all) => all.reduce((text, edit) => edit(text), ORIGINAL));
 
-/** `taken`, or `refused` with a place and a message for every error; throws otherwise. */
-export function tryConfig(text: string, parts: ConfigDeclarations): 'taken' | 'refused' {
+/** `accepted`, or `rejected` with a place and a message for every error; throws otherwise. */
+export function tryConfig(text: string, parts: ConfigDeclarations): 'accepted' | 'rejected' {
   try {
     parseConfig(text, FILE, parts, { HOME: 'somewhere' });
-    return 'taken';
+    return 'accepted';
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const lines = text.split(/\r\n|\r|\n/).length;
@@ -81,8 +81,8 @@ export function tryConfig(text: string, parts: ConfigDeclarations): 'taken' | 'r
       ({ line, column, message }) => line >= 1 && line <= lines + 1 && column >= 1 && message !== '',
     );
     const isReported = error.faults.length > 0 && /^config\/roadbook\.yaml:\d+:\d+ {2}\S/.test(error.message);
-    if (!isPlaced || !isReported) throw new Error(`refused without a place: ${error.message}`);
+    if (!isPlaced || !isReported) throw new Error(`rejected without a place: ${error.message}`);
     if (({} as { polluted?: unknown }).polluted !== undefined) throw new Error('prototype polluted');
-    return 'refused';
+    return 'rejected';
   }
 }

@@ -113,7 +113,7 @@ export const fuzzedFiles: fc.Arbitrary<FuzzedFile> = fc
 
 export interface FileVerdict {
   plans: number;
-  faults: number;
+  readErrors: number;
 }
 
 /** Drops the file, takes it, answers for every plan; throws where anything of it is lost. */
@@ -144,7 +144,7 @@ export async function tryFile({ format, bytes, codes }: FuzzedFile): Promise<Fil
     }));
     expectMoved(folder, name, bytes);
     if (({} as { polluted?: unknown }).polluted !== undefined) throw new Error('prototype polluted');
-    return { plans: items.length, faults: readErrors.length };
+    return { plans: items.length, readErrors: readErrors.length };
   } finally {
     await source.close();
     rmSync(folder, { recursive: true, force: true });

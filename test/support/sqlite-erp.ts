@@ -1,5 +1,5 @@
 // A small ERP on SQLite with one table: a row an item, its code, its cells as JSON, and its state. Every acknowledgement
-// is kept in order. A code in `refusing` makes the database reject its acknowledgements.
+// is kept in order. A code in `rejecting` makes the database reject its acknowledgements.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,10 +27,10 @@ export async function makeSqliteErp(columns: readonly string[], offers = 'true')
     rmSync(folder, { recursive: true, force: true });
   });
   await database.raw('create table item (code text primary key, cells text, state text)');
-  await database.raw('create table refusing (code text primary key)');
+  await database.raw('create table rejecting (code text primary key)');
   await database.raw('create table acknowledged (code text, state text, message text)');
-  await database.raw(`create trigger ears before insert on acknowledged
-    when exists (select 1 from refusing where code = new.code) begin select raise(abort, 'no'); end`);
+  await database.raw(`create trigger rejects before insert on acknowledged
+    when exists (select 1 from rejecting where code = new.code) begin select raise(abort, 'no'); end`);
   await database.raw(
     'create trigger state after insert on acknowledged begin update item set state = new.state where code = new.code; end',
   );

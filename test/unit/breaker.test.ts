@@ -7,7 +7,7 @@ function setUp() {
   const judge = (error: unknown): Reachability => (error as { verdict: Reachability }).verdict;
   const breaker = createBreaker({ threshold: 3, coolDownMs: 30_000, clock, judge });
   const run = (call: () => Promise<unknown>) =>
-    breaker.run(call, (leftMs) => new Error(`refused ${leftMs}`)).catch((error: unknown) => error);
+    breaker.run(call, (leftMs) => new Error(`rejected ${leftMs}`)).catch((error: unknown) => error);
   const fail = (verdict: Reachability) => () => Promise.reject({ verdict });
   const opened = async () => {
     for (let i = 0; i < 3; i++) await run(fail('down'));
@@ -20,9 +20,9 @@ describe('the breaker', () => {
   it('rejects calls at once after a number of outages in a row, for the cool-down', async () => {
     const { clock, run, opened } = setUp();
     await opened();
-    expect(await run(fine)).toEqual(new Error('refused 30000'));
+    expect(await run(fine)).toEqual(new Error('rejected 30000'));
     await clock.advance(29_999);
-    expect(await run(fine)).toEqual(new Error('refused 1'));
+    expect(await run(fine)).toEqual(new Error('rejected 1'));
     await clock.advance(1);
     expect(await run(fine)).toBe('fine');
     expect(await run(fine)).toBe('fine');
@@ -35,7 +35,7 @@ describe('the breaker', () => {
     const { clock, run, opened } = setUp();
     await opened();
     clock.set(byMs);
-    expect(await run(fine)).toEqual(new Error('refused 30000'));
+    expect(await run(fine)).toEqual(new Error('rejected 30000'));
     await clock.advance(30_000);
     expect(await run(fine)).toBe('fine');
   });
@@ -54,10 +54,10 @@ describe('the breaker', () => {
     await clock.advance(30_000);
     const probe = Promise.withResolvers<never>();
     const probing = run(() => probe.promise);
-    expect(await run(fine)).toEqual(new Error('refused 0'));
+    expect(await run(fine)).toEqual(new Error('rejected 0'));
     probe.reject({ verdict: 'down' });
     await probing;
-    expect(await run(fine)).toEqual(new Error('refused 30000'));
+    expect(await run(fine)).toEqual(new Error('rejected 30000'));
     await clock.advance(30_000);
     await run(fail('unknown'));
     expect(await run(fine), 'a probe that was given up says nothing: the next one may try').toBe('fine');
@@ -73,7 +73,7 @@ describe('the breaker', () => {
     const probing = run(() => probe.promise);
     early.reject({ verdict: 'unknown' });
     await late;
-    expect(await run(fine)).toEqual(new Error('refused 0'));
+    expect(await run(fine)).toEqual(new Error('rejected 0'));
     probe.resolve('up again');
     expect(await probing).toBe('up again');
   });

@@ -338,7 +338,7 @@ describe('cells', () => {
 });
 
 describe('the round trip', () => {
-  // What a spreadsheet shows where a column is too narrow is refused: see the tests of cell values.
+  // What a spreadsheet shows where a column is too narrow is rejected: see the tests of cell values.
   const tooNarrow = /^(?:#{2,}|-?\d(?:[,.]\d+)?E\+\d\d+)$/i;
   const code = fc
     .string({ minLength: 1, maxLength: 8, unit: 'grapheme-ascii' })

@@ -13,7 +13,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const details = { code: 'x' };
 const PASSING = new Retriable('unreachable', details);
-const LASTING = new Skippable('refused', details);
+const LASTING = new Skippable('rejected', details);
 
 describe('the delay of a retry', () => {
   it.each([

@@ -1,6 +1,6 @@
 // The long commands (prove, bench, mutate) reject invalid arguments in one line, before they start.
 
-export function refuse(words: string): never {
+export function rejectArguments(words: string): never {
   process.stderr.write(`${words}\n`);
   process.exit(2);
 }
