@@ -18,7 +18,7 @@ import { wireEvent } from './wire-event.ts';
 
 /** Rows of a slice, about as many as the product commits at once. */
 export const SLICE_ROWS = 10_000;
-const stamp = metadataAt('bench', '2026-01-01T00:00:00.000Z');
+const metadata = metadataAt('bench', '2026-01-01T00:00:00.000Z');
 const toRow = rowMapping(event);
 
 /** As in a slice of a pull: from `start` on. */
@@ -42,12 +42,12 @@ export interface Pair {
 
 const load = (engine: Engine) => (rows: readonly Row[]) => {
   const written = [engine.encodeRows(event, rows)];
-  return async () => void (await engine.write((tx) => tx.loadEncoded(event, written, stamp)));
+  return async () => void (await engine.write((tx) => tx.loadEncoded(event, written, metadata)));
 };
 
 const COLUMNS = [...recordColumns(event).map(({ name }) => name), 'extra'];
-const STAMPS = ['_first_seen_at', '_changed_at', '_run_id'];
-const STAMPED = [stamp.at, stamp.at, stamp.runId];
+const METADATA_COLUMNS = ['_first_seen_at', '_changed_at', '_run_id'];
+const METADATA_VALUES = [metadata.at, metadata.at, metadata.runId];
 
 /** In two schemas of the database. */
 export async function postgresPair(url: string): Promise<Pair> {
@@ -58,19 +58,19 @@ export async function postgresPair(url: string): Promise<Pair> {
   // The months are there beforehand on both sides: a row of each is loaded and taken away again.
   const months = Array.from({ length: 50 }, (_, fortnight) => eventRow(fortnight * 40_000));
   for (const each of [engine, other]) {
-    await each.write((tx) => tx.load(event, months, stamp));
+    await each.write((tx) => tx.load(event, months, metadata));
     await each.write(({ sql }) => sql('event').delete());
   }
   await other.close();
   const database = knex({ client: 'pg', connection: url, searchPath: ['bare'], pool: { min: 1, max: 1 } });
   const client = (await database.client.acquireConnection()) as Client;
-  const statement = `copy event (${[...COLUMNS, ...STAMPS].join(', ')}) from stdin`;
+  const statement = `copy event (${[...COLUMNS, ...METADATA_COLUMNS].join(', ')}) from stdin`;
   return {
     name: 'PostgreSQL, beside a bare COPY into the same table',
     engine,
     load: load(engine),
     bare(rows) {
-      const lines = rows.map((row) => [...row, ...STAMPED].map((value) => value ?? '\\N').join('\t'));
+      const lines = rows.map((row) => [...row, ...METADATA_VALUES].map((value) => value ?? '\\N').join('\t'));
       const text = Buffer.from(`${lines.join('\n')}\n`);
       return () => copy(client, statement, text);
     },
@@ -127,8 +127,8 @@ export async function sqlitePair(): Promise<Pair> {
   const pragmas = ['journal_mode = wal', 'synchronous = full', 'cache_size = -16384', 'wal_autocheckpoint = 8000'];
   for (const pragma of pragmas) await run(`pragma ${pragma}`);
   const values = COLUMNS.map((_, position) => `json_extract(value, '$[${position}]')`);
-  const statement = `insert into event (${[...COLUMNS, ...STAMPS].join(', ')})
-    select ${values.join(', ')}, ${STAMPED.map((value) => `'${value}'`).join(', ')} from jsonb_each(?)`;
+  const statement = `insert into event (${[...COLUMNS, ...METADATA_COLUMNS].join(', ')})
+    select ${values.join(', ')}, ${METADATA_VALUES.map((value) => `'${value}'`).join(', ')} from jsonb_each(?)`;
   return {
     name: 'SQLite, beside the bare insert from jsonb_each into the same table',
     engine,

@@ -59,7 +59,7 @@ export async function prepareProduct(task: Task): Promise<Product> {
       limiter: createLimiter({ concurrency: CONCURRENCY, perMinute: 10_000_000, clock: systemClock }),
     },
   );
-  const parts = {
+  const dependencies = {
     fleet,
     engine,
     clock: systemClock,
@@ -80,7 +80,7 @@ export async function prepareProduct(task: Task): Promise<Product> {
     const found = find(name);
     if (found === undefined) throw new Error(`no job ${name}`);
     const asked = period === undefined ? undefined : { ...period, resumable: false };
-    return runChain({ ...found, cause: 'manual', period: asked }, { find, names: [] }, parts as never);
+    return runChain({ ...found, cause: 'manual', period: asked }, { find, names: [] }, dependencies as never);
   };
   await run('pull-vehicles');
   return {

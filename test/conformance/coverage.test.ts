@@ -107,7 +107,7 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
     );
   });
 
-  it('covers more scopes at once than one statement can hold', async () => {
+  it('marks more scopes covered at once than one statement can hold', async () => {
     const scopes = Array.from({ length: 1_101 }, (_, index) => `vehicle ${index}`);
     await covered(scopes, 1, 3);
     await covered(scopes, 3, 5);

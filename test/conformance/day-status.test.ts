@@ -21,7 +21,7 @@ describe.each(engineCases)('bi_day_status on $name', (engineCase) => {
     /** The instant that many days after the beginning of today, and that many hours. */
     const at = (days: number, hours = 0): string => iso(today + days * DAY_MS + hours * HOUR_MS);
     const day = (days: number): string => at(days).slice(0, 10);
-    const cover = (job: string, scope: string, from: string, to: string) =>
+    const markCovered = (job: string, scope: string, from: string, to: string) =>
       place.insert('sync_coverage', [{ job, scope, begin_at: from, end_at: to, covered_at: to, run_id: 'r' }]);
     const scopes = { scopes: '%', vehicle_scope: null, driver_scope: null };
     await fillTableJobs(place.engine, [
@@ -48,12 +48,12 @@ describe.each(engineCases)('bi_day_status on $name', (engineCase) => {
         return [row?.status, instant(row?.read_until), instant(row?.expected_final_at), Boolean(row?.is_final)];
       });
     };
-    return { place, at, cover, statusOf, today };
+    return { place, at, markCovered, statusOf, today };
   }
 
   it('is final for a day that was read and has no rows, and a hole for one that was never read', async () => {
-    const { at, cover, statusOf } = await setUp();
-    await cover('pull-route-plans', 'plans', at(-10), at(-1, 5));
+    const { at, markCovered, statusOf } = await setUp();
+    await markCovered('pull-route-plans', 'plans', at(-10), at(-1, 5));
     expect(await statusOf('route_plan', [-11, -10, -4, -3, -2, -1])).toEqual([
       ['hole', null, null, false],
       ['final', at(-9), null, true],
@@ -69,13 +69,13 @@ describe.each(engineCases)('bi_day_status on $name', (engineCase) => {
       ['provisional', null, at(2), false],
     ]);
     // Whatever the measured lag of the figures is: no run reads the day again.
-    await cover('pull-daily-summaries', 'all', at(-10), at(-1));
+    await markCovered('pull-daily-summaries', 'all', at(-10), at(-1));
     expect((await statusOf('daily_summary', [-3, -2])).map(([status]) => status)).toEqual(['final', 'provisional']);
   });
 
   it('is not final while a plan of the day, or of one of its stops, is still read again', async () => {
-    const { place, at, cover, statusOf } = await setUp();
-    await cover('pull-route-plans', 'plans', at(-20), at(0));
+    const { place, at, markCovered, statusOf } = await setUp();
+    await markCovered('pull-route-plans', 'plans', at(-20), at(0));
     const plan = (id: number, days: number, status: string | null) => ({ id, status, date_time_start: at(days, 8) });
     const stop = (id: number, route_plan_id: number, days: number) => ({
       id,
@@ -114,9 +114,9 @@ describe.each(engineCases)('bi_day_status on $name', (engineCase) => {
   });
 
   it('is not final while an itinerary that started on the day is still read again', async () => {
-    const { place, at, cover, statusOf } = await setUp();
+    const { place, at, markCovered, statusOf } = await setUp();
     // No run since yesterday: the next one begins two days before.
-    await cover('pull-itineraries', 'all', at(-20), at(-1));
+    await markCovered('pull-itineraries', 'all', at(-20), at(-1));
     const running = (id: number, start: number, end: number | null, more = {}) => ({
       id,
       date_time_start: at(start, 23),
@@ -140,9 +140,9 @@ describe.each(engineCases)('bi_day_status on $name', (engineCase) => {
   });
 
   it('shows a gap as a hole, and the days after it by themselves', async () => {
-    const { at, cover, statusOf } = await setUp();
-    await cover('pull-checklists', 'all', at(-9), at(-6, 10));
-    await cover('pull-checklists', 'all', at(-5, 3), at(-1));
+    const { at, markCovered, statusOf } = await setUp();
+    await markCovered('pull-checklists', 'all', at(-9), at(-6, 10));
+    await markCovered('pull-checklists', 'all', at(-5, 3), at(-1));
     expect((await statusOf('checklist', [-7, -6, -5, -4, -2])).map(([status]) => status)).toEqual([
       'provisional',
       'hole',
@@ -153,13 +153,13 @@ describe.each(engineCases)('bi_day_status on $name', (engineCase) => {
   });
 
   it('is as far as the last vehicle, and a vehicle counts from the day on which it became known', async () => {
-    const { place, at, cover, statusOf } = await setUp();
+    const { place, at, markCovered, statusOf } = await setUp();
     await place.load(vehicle, [{ id: 1 }, { id: 2 }], at(-9));
-    await cover('pull-events', 'vehicle 1', at(-9), at(-1));
-    await cover('pull-events', 'vehicle 2', at(-9), at(-3));
+    await markCovered('pull-events', 'vehicle 1', at(-9), at(-1));
+    await markCovered('pull-events', 'vehicle 2', at(-9), at(-3));
     expect((await statusOf('event', [-6, -4, -3])).map(([status]) => status)).toEqual(['final', 'provisional', 'hole']);
     // A new vehicle was read for its history only from its own first day on.
-    await cover('pull-events', 'vehicle 3', at(-5), at(-1));
+    await markCovered('pull-events', 'vehicle 3', at(-5), at(-1));
     await place.load(vehicle, [{ id: 4 }], at(-4, 1));
     expect((await statusOf('event', [-6, -5, -4])).map(([status]) => status)).toEqual(['final', 'final', 'hole']);
   });

@@ -59,7 +59,7 @@ function sideOf(engine: Engine, clock: ManualClock, process: ProcessIdentity): S
 }
 
 /** The engine with an action around each of its writing transactions. */
-const around = (engine: Engine, wrap: <T>(turn: () => Promise<T>) => Promise<T>): Engine => ({
+const wrapped = (engine: Engine, wrap: <T>(turn: () => Promise<T>) => Promise<T>): Engine => ({
   ...engine,
   write: (work, how) => wrap(() => engine.write(work, how)),
   ...(engine.shortTransaction && {
@@ -225,7 +225,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
 
   it('a heartbeat counts from its start: other processes cannot see it before its commit', async () => {
     let lastsMs = 0;
-    const slow = around(one.engine, async (turn) => {
+    const slow = wrapped(one.engine, async (turn) => {
       const result = await turn();
       one.clock.set(lastsMs);
       return result;
@@ -248,7 +248,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     const lines: string[] = [];
     const heard = createLog({ level: 'warn', redactor: createRedactor(), write: (line) => lines.push(line) });
     let isAway = false;
-    const away = around(one.engine, (turn) => (isAway ? one.engine.write(reject) : turn()));
+    const away = wrapped(one.engine, (turn) => (isAway ? one.engine.write(reject) : turn()));
     one.heartbeat = heartbeatOn(away, { clock: one.clock, log: heard, process: ONE });
     one.leases = createLeaseManager(one.heartbeat, { ...one, log });
     const held = await take(one);
@@ -354,7 +354,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     const held = await take(sideOf(one.engine, one.clock, gone));
     await openRunOf(held, 'r1', isoInstant(START));
     // However long its own writes have to wait.
-    const slow = around(other.engine, async (turn) => {
+    const slow = wrapped(other.engine, async (turn) => {
       await other.clock.advance(DEAD_MS);
       return turn();
     });
@@ -365,7 +365,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
   it('a process gets its time again where the write that would replace it had to wait', async () => {
     await take(one);
     let waitMs = 1_001;
-    const slow = around(other.engine, async (turn) => {
+    const slow = wrapped(other.engine, async (turn) => {
       await other.clock.advance(waitMs);
       return turn();
     });
@@ -398,7 +398,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     const third = sideOf(engines[0], createManualClock(START), processElsewhere('depot-3'));
     for (const name of ['a', 'b']) await take(one, name);
     await take(third, 'c');
-    const slow = around(other.engine, async (turn) => {
+    const slow = wrapped(other.engine, async (turn) => {
       await other.clock.advance(999);
       return turn();
     });
@@ -409,7 +409,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
 
   it('one heartbeat keeps all leases of a process; its row goes with the last lease, and nothing more is written', async () => {
     let turns = 0;
-    const counted = around(one.engine, (turn) => {
+    const counted = wrapped(one.engine, (turn) => {
       turns++;
       return turn();
     });
@@ -437,7 +437,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
   it('a lease that is taken while the last one is released is kept alive, whichever comes first', async () => {
     let turn = gate();
     turn.open();
-    const gated = around(one.engine, async (next) => {
+    const gated = wrapped(one.engine, async (next) => {
       await turn.opened;
       return next();
     });
@@ -525,7 +525,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
 
   it('a process never takes itself for dead, although it sees its own heartbeat stand still', async () => {
     let isAway = false;
-    const away = around(one.engine, (turn) => (isAway ? one.engine.write(reject) : turn()));
+    const away = wrapped(one.engine, (turn) => (isAway ? one.engine.write(reject) : turn()));
     one.heartbeat = heartbeatOn(away, { clock: one.clock, log, process: ONE });
     one.leases = createLeaseManager(one.heartbeat, { ...one, log });
     const held = await take(one);

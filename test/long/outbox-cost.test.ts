@@ -59,10 +59,10 @@ async function passedBy(sql: Knex, { sql: text, bindings }: Statement): Promise<
 
 async function costlyStatements(place: PushPlace, work: () => Promise<unknown>): Promise<string[]> {
   const statements: Statement[] = [];
-  const parts = { ...place.dependencies };
+  const dependencies = { ...place.dependencies };
   Object.assign(place.dependencies, { engine: recorded(place.engine, statements) });
   await work();
-  Object.assign(place.dependencies, parts);
+  Object.assign(place.dependencies, dependencies);
   const asked = statements.filter(({ sql }) => sql.includes('`push_outbox`'));
   expect(asked.length).toBeGreaterThan(0);
   return place.engine.read(async (sql) => {

@@ -23,7 +23,7 @@ describe('access to the page', IN_BROWSER, () => {
     await page.keyboard.press('Enter');
     await page.getByText('live', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Run now: pull-vehicles' }).click();
-    await page.getByText('pull-vehicles: run: as ordered').waitFor();
+    await page.getByText('pull-vehicles: run: as requested').waitFor();
     expect(visit.place.actions).toEqual(['run pull-vehicles']);
     const [written] = await visit.place.rig.rows('select action, subject from sync_audit order by id desc limit 1');
     expect(written).toEqual({ action: 'run', subject: 'pull-vehicles' });

@@ -68,7 +68,7 @@ describe('jobs and runs on the page', IN_BROWSER, () => {
     const page = await open('overview');
     const button = page.getByRole('button', { name: 'Pause: pull-drivers' });
     await button.click();
-    const note = page.locator('.note', { hasText: 'pull-drivers: pause: as ordered' });
+    const note = page.locator('.note', { hasText: 'pull-drivers: pause: as requested' });
     await note.waitFor();
     const { x = 0, width = 0 } = (await note.boundingBox()) ?? {};
     expect(x + width).toBeLessThan((await page.locator('td.actions').first().boundingBox())?.x ?? 0);
@@ -82,7 +82,7 @@ describe('jobs and runs on the page', IN_BROWSER, () => {
     const page = await open('overview');
     await page.getByRole('button', { name: 'Run now: pull-drivers' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByText('pull-drivers: run: as ordered').waitFor();
+    await page.getByText('pull-drivers: run: as requested').waitFor();
     expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Run now: pull-drivers');
   });
 

@@ -46,10 +46,10 @@ it('any file that an ERP drops gives plans or a clear read error, and ends in it
 });
 
 it('any edit of the configuration is accepted, or rejected with its place', async () => {
-  const parts = configDeclarations(await loadJobs());
+  const declarations = configDeclarations(await loadJobs());
   const seen = new Set<string>();
   fc.assert(
-    fc.property(editedConfigs, (text) => void seen.add(tryConfig(text, parts))),
+    fc.property(editedConfigs, (text) => void seen.add(tryConfig(text, declarations))),
     { numRuns: 100, seed: 1 },
   );
   expect([...seen].sort()).toEqual(['accepted', 'rejected']);

@@ -18,7 +18,7 @@ import { killedUpgrades } from '../support/upgrade-kills.ts';
 
 const releases = readdirSync(SCHEMAS);
 const NOTIFIED_AT = '2025-12-31T12:00:00.000Z';
-const STAMPS = `'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', 'run-1'`;
+const LOAD_METADATA = `'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', 'run-1'`;
 
 /** Stand for migrations of a later version; each would show if it were done twice or by half. */
 const steps: readonly Migration[] = [
@@ -45,10 +45,10 @@ async function releasedPlace(release: string, engineName: EngineName): Promise<E
   await engine.write(async ({ sql }) => {
     for (const statement of statements.filter((each) => each !== '')) await sql.raw(statement);
     const columns = '_first_seen_at, _changed_at, _run_id';
-    await sql.raw(`insert into vehicle (id, title, ${columns}) values (1, 'one', ${STAMPS})`);
-    await sql.raw(`insert into driver (id, status, ${columns}) values (1, 'A', ${STAMPS})`);
+    await sql.raw(`insert into vehicle (id, title, ${columns}) values (1, 'one', ${LOAD_METADATA})`);
+    await sql.raw(`insert into driver (id, status, ${columns}) values (1, 'A', ${LOAD_METADATA})`);
     await sql.raw(
-      `insert into event (event_category, id, begin_date, ${columns}) values (1, 1, '1999-06-01T01:00:00.000Z', ${STAMPS})`,
+      `insert into event (event_category, id, begin_date, ${columns}) values (1, 1, '1999-06-01T01:00:00.000Z', ${LOAD_METADATA})`,
     );
     await fillReturns(sql);
     await sql.raw('drop index idx_vehicle_plate');

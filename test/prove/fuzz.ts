@@ -50,11 +50,11 @@ async function dropped() {
 }
 
 async function edited() {
-  const parts = configDeclarations(await loadJobs());
+  const declarations = configDeclarations(await loadJobs());
   const counts = { accepted: 0, rejected: 0, longestMs: 0 };
   const check = fc.property(editedConfigs, (text) => {
     const before = process.cpuUsage();
-    counts[tryConfig(text, parts)] += 1;
+    counts[tryConfig(text, declarations)] += 1;
     const { user, system } = process.cpuUsage(before);
     counts.longestMs = Math.max(counts.longestMs, (user + system) / 1_000);
   });

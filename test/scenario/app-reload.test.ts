@@ -1,5 +1,5 @@
-// The application under edits, in one process: which parts are kept, which are reopened, and when the old ones
-// are closed. And the alerts it derives from the warehouse.
+// The application under edits, in one process: which dependencies of a run are kept, which are reopened, and when the old
+// ones are closed. And the alerts it derives from the warehouse.
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -46,16 +46,16 @@ const edit = (change: Record<string, string>): Promise<string[]> => {
 
 const ask = ({ fleet }: SyncDependencies) => fleet.call(vehicles, { includes: ['fleet'], visible: 1 });
 
-it('keeps the unchanged parts: an edit of a job costs no login and reopens no feed', async () => {
-  const before = await app.during(async (parts) => {
-    await ask(parts);
-    return { fleet: parts.fleet, agents: await parts.erp('agents') };
+it('keeps what did not change: an edit of a job costs no login and reopens no feed', async () => {
+  const before = await app.during(async (dependencies) => {
+    await ask(dependencies);
+    return { fleet: dependencies.fleet, agents: await dependencies.erp('agents') };
   });
   expect(await edit({ rest: 'jobs: { pull-vehicles: { enabled: false } }\n' })).toEqual(['jobs.pull-vehicles']);
-  await app.during(async (parts) => {
-    await ask(parts);
-    expect(parts.fleet).toBe(before.fleet);
-    expect(await parts.erp('agents')).toBe(before.agents);
+  await app.during(async (dependencies) => {
+    await ask(dependencies);
+    expect(dependencies.fleet).toBe(before.fleet);
+    expect(await dependencies.erp('agents')).toBe(before.agents);
   });
   expect(sandbox.ledger().logins).toBe(1);
 });
@@ -71,15 +71,15 @@ it('reopens only the feed that changed', async () => {
 
 it('lets a run end on the client it started with, then closes that client', async () => {
   let old: SyncDependencies | undefined;
-  await app.during(async (parts) => {
-    old = parts;
-    await ask(parts);
+  await app.during(async (dependencies) => {
+    old = dependencies;
+    await ask(dependencies);
     expect(await edit({ service: ', timeout: 30s' })).toEqual(['service.timeout']);
     await app.during(async (now) => {
-      expect(now.fleet).not.toBe(parts.fleet);
+      expect(now.fleet).not.toBe(dependencies.fleet);
       await ask(now);
     });
-    await ask(parts);
+    await ask(dependencies);
   });
   expect(sandbox.ledger().logins).toBe(2);
   await expect(ask(old as SyncDependencies)).rejects.toMatchObject({ code: 'closed' });

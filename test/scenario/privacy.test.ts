@@ -44,9 +44,9 @@ function bytesOf(rig: Rig): string {
   return own.map((name) => readFileSync(join(folder, name), 'latin1')).join('\n');
 }
 
-const found = (rig: Rig): string[] => findings(bytesOf(rig));
+const found = (rig: Rig): string[] => plantedIn(bytesOf(rig));
 
-const findings = (bytes: string): string[] =>
+const plantedIn = (bytes: string): string[] =>
   Object.entries(PLANTED)
     .filter(([, value]) => bytes.includes(String(value)) || bytes.includes(String(value).replace(/\D/g, '')))
     .map(([name]) => name);
@@ -157,7 +157,7 @@ describe('personal values', () => {
     const [{ rows } = {}] = await rig.rows(
       `select (select json_agg(d)::text from driver d) || (select json_agg(q)::text from sync_quarantine q) as rows`,
     );
-    expect(findings(String(rows))).toEqual([]);
+    expect(plantedIn(String(rows))).toEqual([]);
     expect(String(rows)).toContain('"cpf":"h:');
     expect(await rig.rows('select cpf is null as gone from driver where id = 9001')).toEqual([{ gone: 0 }]);
   });

@@ -93,7 +93,7 @@ describe('pull-drivers', () => {
     expectBalance(summary);
   });
 
-  it('loads, marks and covers nothing when one of the listings fails', async () => {
+  it('loads nothing, and marks no row as vanished and nothing as covered, when one of the listings fails', async () => {
     const rig = await openRig(START);
     rig.sandbox.addFault({ call: 'drivers', fault: '422', skip: 1 });
     expect((await rig.run('pull-drivers')).status).toBe('failed');

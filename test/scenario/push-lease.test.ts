@@ -18,7 +18,7 @@ async function pushWith(place: PushPlace, stall: (sleep: () => void) => Promise<
   const clock = createManualClock(NOON);
   const { fleet, engine, log } = place.dependencies;
   let isStalled = false;
-  const parts: SyncDependencies = {
+  const dependencies: SyncDependencies = {
     ...place.dependencies,
     leases: leaseManagerOn(engine, { clock, log }),
     fleet: {
@@ -35,7 +35,7 @@ async function pushWith(place: PushPlace, stall: (sleep: () => void) => Promise<
   const { default: job } = await import(`../../jobs/${JOB}.ts`);
   const options = job.options.parse({});
   const request = { job: { ...job, name: JOB }, cause: 'manual' as const, options };
-  return drive(place.clock, runLeased(request, parts));
+  return drive(place.clock, runLeased(request, dependencies));
 }
 
 it('sends nothing after a stall, and releases its claim if no process took over', async () => {

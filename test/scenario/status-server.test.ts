@@ -322,7 +322,7 @@ describe('an action', () => {
       action: 'pause',
       subject: 'pull-vehicles',
       by: '127.0.0.1',
-      outcome: 'pause: as ordered',
+      outcome: 'pause: as requested',
     });
   });
 

@@ -70,9 +70,9 @@ export const editedConfigs: fc.Arbitrary<string> = fc
   .map((all) => all.reduce((text, edit) => edit(text), ORIGINAL));
 
 /** `accepted`, or `rejected` with a place and a message for every error; throws otherwise. */
-export function tryConfig(text: string, parts: ConfigDeclarations): 'accepted' | 'rejected' {
+export function tryConfig(text: string, declarations: ConfigDeclarations): 'accepted' | 'rejected' {
   try {
-    parseConfig(text, FILE, parts, { HOME: 'somewhere' });
+    parseConfig(text, FILE, declarations, { HOME: 'somewhere' });
     return 'accepted';
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

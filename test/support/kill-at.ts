@@ -106,7 +106,7 @@ for (const [channel, name] of Object.entries(REQUEST_STEPS))
   diagnostics.subscribe(channel, (message) => step(name, (message as { request: ClientRequest }).request.method));
 
 // Changes of files: results, moves, pictures, the secret, exports.
-function around(place: Record<string, Method>, names: readonly string[]): void {
+function countCalls(place: Record<string, Method>, names: readonly string[]): void {
   for (const name of names) {
     const original = place[name] as Method;
     place[name] = async function counted(this: unknown, ...args: unknown[]) {
@@ -121,9 +121,9 @@ function around(place: Record<string, Method>, names: readonly string[]): void {
 const promised = require('node:fs/promises') as typeof import('node:fs/promises');
 // All open files share one method that writes.
 const opened = await promised.open(import.meta.filename);
-around(Object.getPrototypeOf(opened), ['writeFile', 'appendFile']);
+countCalls(Object.getPrototypeOf(opened), ['writeFile', 'appendFile']);
 await opened.close();
-around(promised as never, ['open', 'writeFile', 'link', 'rename', 'rm']);
+countCalls(promised as never, ['open', 'writeFile', 'link', 'rename', 'rm']);
 
 const files = require('node:fs') as typeof import('node:fs');
 const { createWriteStream } = files;

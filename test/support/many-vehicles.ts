@@ -102,7 +102,7 @@ async function runStages(rig: Rig, vehicles: number): Promise<Stage[]> {
     const preview = await rig.preview('pull-events');
     return { slices: preview.length };
   });
-  await coverUntilNow(rig);
+  await markCoveredUntilNow(rig);
   await rig.clock.advance(PERIOD);
   await stage('pull-events, as scheduled', await usual('pull-events', SINCE, PERIOD), () => run('pull-events', SINCE));
   const some = Math.min(vehicles, NAMES);
@@ -132,7 +132,7 @@ const calls = ({ sandbox }: Rig): number =>
     .reduce((sum, [, count]) => sum + count, 0);
 
 /** As if runs had gone on until now, also today: of a day before that, a run as scheduled reads `lookback` again. */
-async function coverUntilNow({ engine, clock }: Rig): Promise<void> {
+async function markCoveredUntilNow({ engine, clock }: Rig): Promise<void> {
   const at = (ms: number): string => new Date(ms).toISOString();
   const now = clock.now();
   await engine.write(async ({ sql }) => {

@@ -100,7 +100,7 @@ export async function beginDaemon(options: LifeOptions): Promise<BegunDaemon> {
     connect: (to) => simulateNetwork(to, { io, clock, random: network, weather, onExchange: note }),
   });
   const feeds = new Map<FeedKind, Feed>();
-  const parts: SyncDependencies = {
+  const dependencies: SyncDependencies = {
     fleet,
     engine,
     clock,
@@ -141,7 +141,7 @@ export async function beginDaemon(options: LifeOptions): Promise<BegunDaemon> {
       async run(name, order, stops) {
         const found = find(name);
         if (found === undefined) throw new Error(`no job ${name}`);
-        await runChain({ ...found, ...order, ...stops }, { find, names: [] }, parts);
+        await runChain({ ...found, ...order, ...stops }, { find, names: [] }, dependencies);
       },
     },
   );

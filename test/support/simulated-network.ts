@@ -28,8 +28,8 @@ export interface NetworkDependencies {
   onExchange(line: string): void;
 }
 
-export function simulateNetwork(options: TransportOptions, parts: NetworkDependencies): Transport {
-  const { io, clock, random, weather, onExchange } = parts;
+export function simulateNetwork(options: TransportOptions, dependencies: NetworkDependencies): Transport {
+  const { io, clock, random, weather, onExchange } = dependencies;
   const real = createTransport(options);
 
   async function travel(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -11,7 +11,7 @@ import { compareWithTruth, type Rows } from './simulation-truth.ts';
 
 type Fields = Record<string, unknown>;
 
-export interface Findings {
+export interface Verdict {
   /** Rows that were compared with the sandbox's state. */
   compared: number;
   /** Tables that differ from it, and how. */
@@ -37,7 +37,7 @@ export interface Findings {
 /** Five unclear answers to one item are rare: with more than one item in twenty the push would give up too early. */
 export const mostHeldForReview = (items: number): number => Math.max(1, Math.floor(items / 20));
 
-export const isSound = (found: Findings): boolean =>
+export const isSound = (found: Verdict): boolean =>
   found.wrong.length + found.twice + found.lost + found.open + found.doubledTicks + found.miscounted === 0 &&
   found.heldForReview <= mostHeldForReview(found.items);
 
@@ -53,7 +53,7 @@ export interface Scene {
   hasOtherDays?: boolean;
 }
 
-export async function findingsOf(scene: Scene): Promise<Findings> {
+export async function verdictOf(scene: Scene): Promise<Verdict> {
   const rows = (text: string) => scene.engine.read((sql) => rowsOf<Fields>(sql, text));
   const count = async (text: string) => Number((await rows(`select count(*) as n from ${text}`))[0]?.n);
   const ledger = scene.sandbox.ledger();

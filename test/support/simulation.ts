@@ -12,7 +12,7 @@ import { sqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
 import { type Fate, simulateIo } from './simulated-io.ts';
 import { type BegunDaemon, beginDaemon } from './simulated-life.ts';
 import { CALM, type Weather } from './simulated-network.ts';
-import { type Findings, findingsOf } from './simulation-verdict.ts';
+import { type Verdict, verdictOf } from './simulation-verdict.ts';
 
 const HOUR = 3_600_000;
 const MOST_TRIES = 3;
@@ -33,7 +33,7 @@ export interface SimulationOptions {
   clockChange?: { timezone: string; startAt: string };
 }
 
-export interface SimulationReport extends Findings {
+export interface SimulationReport extends Verdict {
   seed: number;
   days: number;
   turns: number;
@@ -166,14 +166,14 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
   }
 
   /** The truth moves on while the last pulls read it, so a difference is compared again. */
-  async function stableFindings(): Promise<Findings> {
+  async function stableVerdict(): Promise<Verdict> {
     const engine = await sqlite.open({ file: join(dir, 'warehouse.db') });
     try {
       for (let tries = 1; ; tries++) {
         await daemon?.pullAll();
         await pass(HOUR / 4);
-        const findings = await findingsOf({ engine, sandbox, clock, items, startMs, hasOtherDays });
-        if (findings.wrong.length === 0 || tries === MOST_TRIES) return findings;
+        const verdict = await verdictOf({ engine, sandbox, clock, items, startMs, hasOtherDays });
+        if (verdict.wrong.length === 0 || tries === MOST_TRIES) return verdict;
       }
     } finally {
       await engine.close();
@@ -194,7 +194,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
     const loginsBefore = sandbox.ledger().logins;
     const faults = Object.values(sandbox.ledger().faults_injected).reduce((sum, count) => sum + count, 0);
     await pass(fairDays * 24 * HOUR);
-    const findings = await stableFindings();
+    const verdict = await stableVerdict();
     const stopping = daemon?.stop();
     await io.pass(60_000, () => 'lives');
     await stopping;
@@ -208,7 +208,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
       clockSteps,
       fairLogins: sandbox.ledger().logins - loginsBefore,
       eventDigest: events.digest('hex'),
-      ...findings,
+      ...verdict,
     };
   } finally {
     await daemon?.bury();

@@ -65,7 +65,7 @@ export async function makeStatusPlace(options: StatusPlaceOptions = {}): Promise
   const actions: string[] = [];
   const record = (action: string) => async (job: string) => {
     actions.push(`${action} ${job}`);
-    return `${action}: as ordered`;
+    return `${action}: as requested`;
   };
   const totals = createRunTotals();
   rig.dependencies.totals = totals;

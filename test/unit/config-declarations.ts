@@ -6,7 +6,7 @@ import type { ConfigDeclarations } from '../../src/config/schema.ts';
 import { durationOption } from '../../src/core/time/duration-option.ts';
 import { feedIssues } from '../../src/erp/sources.ts';
 
-export const parts: ConfigDeclarations = {
+export const declarations: ConfigDeclarations = {
   jobs: {
     'pull-vehicles': { schedule: '0 */6 * * *', options: z.object({}) },
     'pull-events': {
@@ -49,7 +49,7 @@ export const FILE = 'config/roadbook.yaml';
 export function parse(
   text: string,
   env: Record<string, string | undefined> = {},
-  declared: ConfigDeclarations = parts,
+  declared: ConfigDeclarations = declarations,
 ): LoadedConfig {
   return parseConfig(text, FILE, declared, env);
 }
@@ -57,7 +57,7 @@ export function parse(
 export function rejection(
   text: string,
   env: Record<string, string | undefined> = {},
-  declared: ConfigDeclarations = parts,
+  declared: ConfigDeclarations = declarations,
 ): ConfigError {
   try {
     parse(text, env, declared);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { configJsonSchema } from '../../src/config/json-schema.ts';
-import { parts } from './config-declarations.ts';
+import { declarations } from './config-declarations.ts';
 
 interface Schema {
   type?: string;
@@ -15,7 +15,7 @@ interface Schema {
   definitions?: Record<string, Schema>;
 }
 
-const schema = configJsonSchema(parts) as Schema;
+const schema = configJsonSchema(declarations) as Schema;
 
 const mapOf = (place: Schema | undefined): Schema => place?.anyOf?.find(({ type }) => type === 'object') ?? {};
 const at = (...path: string[]): Schema | undefined =>
@@ -60,12 +60,13 @@ test.each([
 });
 
 test('the text does not depend on the order in which jobs and engines are found', () => {
-  const reversed = <T>(parts: Record<string, T>) => Object.fromEntries(Object.entries(parts).toReversed());
+  const reversed = <T>(declarations: Record<string, T>) =>
+    Object.fromEntries(Object.entries(declarations).toReversed());
   const other = configJsonSchema({
-    ...parts,
-    jobs: reversed(parts.jobs),
-    engines: reversed(parts.engines),
-    personal: reversed(parts.personal),
+    ...declarations,
+    jobs: reversed(declarations.jobs),
+    engines: reversed(declarations.engines),
+    personal: reversed(declarations.personal),
   });
   expect(JSON.stringify(other)).toBe(JSON.stringify(schema));
 });

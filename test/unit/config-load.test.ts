@@ -8,7 +8,7 @@ import { readDotenv } from '../../src/config/dotenv.ts';
 import { ConfigError } from '../../src/config/faults.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { publicConfig } from '../../src/config/secrets.ts';
-import { parse, parts, rejection } from './config-declarations.ts';
+import { declarations, parse, rejection } from './config-declarations.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'roadbook-config-'));
 afterAll(() => rmSync(dir, { recursive: true }));
@@ -194,7 +194,7 @@ describe('secrets', () => {
 
 describe('files', () => {
   const failure = async (file: string): Promise<ConfigError> =>
-    loadConfig(file, parts, {}).then(
+    loadConfig(file, declarations, {}).then(
       () => expect.unreachable(),
       (error) => error,
     );
@@ -215,7 +215,7 @@ describe('files', () => {
 
   test('a byte order mark and Windows line ends are read, and positions stay correct', async () => {
     const good = put('crlf.yaml', '\uFEFFtimezone: UTC\r\nservice:\r\n  realm: x\r\n');
-    expect((await loadConfig(good, parts, {})).config.service.realm).toBe('x');
+    expect((await loadConfig(good, declarations, {})).config.service.realm).toBe('x');
     const error = await failure(put('crlf-bad.yaml', '\uFEFFtimezone: UTC\r\nservice:\r\n  relm: x\r\n'));
     expect(error.faults[0]).toMatchObject({ line: 3, column: 3, path: 'service.relm' });
   });

@@ -5,13 +5,13 @@ import { z } from 'zod';
 import { parseConfig } from '../../src/config/load.ts';
 import type { ConfigDeclarations } from '../../src/config/schema.ts';
 import { durationOption } from '../../src/core/time/duration-option.ts';
-import { FILE, parse, parts, rejection } from './config-declarations.ts';
+import { declarations, FILE, parse, rejection } from './config-declarations.ts';
 
 const withSettle = { schedule: '* * * * *', options: z.object({ settle: durationOption('2m', 'Wait.') }) };
 const declared: ConfigDeclarations = {
-  ...parts,
+  ...declarations,
   jobs: {
-    ...parts.jobs,
+    ...declarations.jobs,
     'push-route-plans': withSettle,
     'push-points-of-interest': withSettle,
     'pull-route-plans': withSettle,

@@ -12,7 +12,7 @@ import { createManualClock, type ManualClock } from '../../src/core/time/manual-
 import { createReload, type Reload } from '../../src/schedule/reload.ts';
 import { createScheduler, type Scheduler } from '../../src/schedule/scheduler.ts';
 import { NEVER_FAILED } from '../support/simulated-daemon.ts';
-import { parts } from './config-declarations.ts';
+import { declarations } from './config-declarations.ts';
 import { wrongConfigs, wrongEnvironment } from './wrong-configs.ts';
 
 const START = Date.parse('2026-03-02T08:00:30.000Z');
@@ -33,7 +33,7 @@ const good = (schedule: string, rest = ''): string =>
 const save = (content: string): void => writeFileSync(join(dir, 'roadbook.yaml'), content);
 
 async function scheduled() {
-  const { config } = await loadConfig(join(dir, 'roadbook.yaml'), parts, wrongEnvironment);
+  const { config } = await loadConfig(join(dir, 'roadbook.yaml'), declarations, wrongEnvironment);
   return Object.entries(config.jobs)
     .filter(([, job]) => job.enabled)
     .map(([name, job]) => ({ name, cron: job.schedule, timezone: job.timezone }));
