@@ -1,5 +1,5 @@
-// Rows that are known to be stored are not sent again, and nobody can tell by what is stored or counted: whatever the
-// loads, deletions, rollbacks and other processes before.
+// Rows that are known to be stored are not sent again. That makes no difference to what is stored and counted, whatever
+// loads, deletions, rollbacks and other processes came before.
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Engine, LoadCounts, LoadMetadata, Row, Transaction } from '../../src/warehouse/engine.ts';
