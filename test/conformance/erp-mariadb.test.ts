@@ -245,7 +245,7 @@ describe.skipIf(!hasMariadb)('sql on MariaDB', () => {
     ]);
   });
 
-  test('gives up the rest where the whole table is locked', async () => {
+  test('reports every outcome as failed if the whole table is locked', async () => {
     const feed = open({ acknowledge: ACKNOWLEDGE, timeoutMs: 1_000 });
     const codes = Array.from({ length: 40 }, (_, i) => outcome(String(i + 1)));
     const lock = await erp.transaction();

@@ -617,7 +617,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(await ask(lists.unreadFacts, at, 5)).toHaveLength(1);
   });
 
-  it('asks nobody for an entry that waits for the other items of its file, or for its identifier', async () => {
+  it('needs no person for an entry that waits for the other items of its file, or for its identifier', async () => {
     const late = minutesAfter(-11);
     await fill({
       waiting: ['rejected', { updated_at: late }],

@@ -210,7 +210,7 @@ describe('an address that does not work', () => {
       'warehouse_login_refused',
     ],
     ['no such database', (good: string) => good.replace(/[^/]+$/, 'nowhere'), 'warehouse_unwritable'],
-    ['nobody there', (good: string) => good.replace(/:\d+\//, ':1/'), 'warehouse_unreachable'],
+    ['no server there', (good: string) => good.replace(/:\d+\//, ':1/'), 'warehouse_unreachable'],
   ])('is reported in plain words: %s', async (_, spoil, code) => {
     const engine = await open(spoil(url));
     const error = await failureOf(bringSchemaUpToDate(engine));

@@ -29,7 +29,7 @@ describe('plans on the page', IN_BROWSER, () => {
     await expect.poll(() => page.getByRole('row').count()).toBe(2);
   });
 
-  it('distinguishes the unknown pushes that need nobody yet from those of the card', async () => {
+  it('distinguishes the unknown pushes that need no person yet from those of the card', async () => {
     const unknown_since = new Date(visit.place.rig.clock.now() - 60_000).toISOString();
     await offer('2026-03-21', [entryIn('unknown', { external_code: 'U-1', unknown_since })]);
     const page = await open('overview');

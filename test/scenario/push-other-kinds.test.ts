@@ -35,7 +35,7 @@ describe('push-points-of-interest', () => {
     });
   });
 
-  it('asks nobody to make a change that waits for the identifier of the point', async () => {
+  it('needs no person for a change that waits for the identifier of the point', async () => {
     const place = await makePushPlace({ sandbox: { createdVisibleAfterMs: 600_000, shapes: { created: 'empty' } } });
     place.drop('points_of_interest', 'a.json', pointOfInterest('Shop', { external_code: 'C-1' }));
     await place.run(JOB);
