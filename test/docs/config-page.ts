@@ -10,11 +10,14 @@ interface Schema {
   enum?: unknown[];
   const?: unknown;
   properties?: Record<string, Schema>;
+  required?: string[];
   additionalProperties?: Schema | boolean;
   anyOf?: Schema[];
   oneOf?: Schema[];
   allOf?: Schema[];
   definitions?: Record<string, Schema>;
+  /** Added by this page: the engine that has the key cannot do without it. */
+  isRequired?: boolean;
 }
 
 const HEAD = `# Configuration
@@ -22,7 +25,8 @@ const HEAD = `# Configuration
 Written by \`npm run docs\` from the schema of the file, which is also \`config/roadbook.schema.json\`. The first line of
 \`config/roadbook.yaml\` names it, so editors complete and check the file.
 
-- The file is YAML. Every key has a default; leave out what you do not change. An unknown key is an error.
+- The file is YAML. Leave out what you do not change: every key has a default, except those marked *required*. An unknown key is
+  an error.
 - \`\${NAME}\` and \`\${NAME:-default}\` take environment variables; \`.env\` in the folder in which the command runs is read too.
   \`\${file:PATH}\` takes the content of a secret file.
 - Durations are \`90s\`, \`10m\`, \`6h\`, \`7d\`. Relative paths start at the folder in which the command runs.
@@ -33,7 +37,7 @@ Written by \`npm run docs\` from the schema of the file, which is also \`config/
 const COMMON = new Set(['enabled', 'timezone']);
 
 const FEEDS = `Each kind has one feed: \`route_plans\`, \`points_of_interest\`, \`agents\`, \`itineraries\`. A kind without a feed is
-not pushed. [erp-feeds.md](erp-feeds.md#settings) lists the keys of a feed.`;
+not pushed. [erp-feeds.md](erp-feeds.md#settings) lists the keys of a feed, and which it requires.`;
 
 const PRIVACY = `Each personal column can be given a policy as \`table.column\`: \`keep\`, \`mask\`, \`hash\` or \`drop\`.
 [privacy.md](../explanation/privacy.md) explains them.`;
@@ -52,6 +56,7 @@ function section(name: string, schema: Schema): string {
   const opening = `## ${name}\n\n${schema.description ?? ''}`;
   if (name === 'erp') return `${opening}\n\n${FEEDS}`;
   if (name === 'privacy') return `${opening}\n\n${PRIVACY}\n\n${tableOf(propertiesOf(schema))}`;
+  if (name === 'warehouse') return `${opening}\n\n${tableOf(keysByEngine(schema))}`;
   if (name !== 'jobs') return `${opening}\n\n${tableOf(propertiesOf(schema))}`;
   const jobs = propertiesOf(schema);
   const common = propertiesOf(jobs[0]?.[1] ?? {}).filter(([key]) => COMMON.has(key));
@@ -77,6 +82,21 @@ function propertiesOf(schema: Schema): [string, Schema][] {
   return [...all];
 }
 
+/** The keys of all engines first, then those of each. */
+function keysByEngine(schema: Schema): [string, Schema][] {
+  const engines = alternatives(schema).filter(({ properties }) => properties?.engine !== undefined);
+  const isShared = (key: string): boolean => engines.every(({ properties }) => properties?.[key] !== undefined);
+  const own = engines.flatMap(({ properties = {}, required = [] }) =>
+    Object.entries(properties)
+      .filter(([key]) => !isShared(key))
+      .map(([key, value]): [string, Schema] => {
+        const description = `With \`engine: ${properties.engine?.const}\`: ${value.description}`;
+        return [key, { ...value, description, isRequired: required.includes(key) }];
+      }),
+  );
+  return [...propertiesOf(schema).filter(([key]) => isShared(key)), ...own];
+}
+
 const alternatives = ({ anyOf = [], oneOf = [], allOf = [] }: Schema): Schema[] =>
   [...anyOf, ...oneOf, ...allOf].flatMap((each) => [each, ...alternatives(each)]);
 
@@ -96,7 +116,8 @@ function rowsOf(key: string, schema: Schema): string[] {
 /** How a description ends that names its default. */
 const DEFAULT = / \(default ([^()]*)\)/;
 
-const defaultOf = ({ default: value, description = '' }: Schema): string => {
+const defaultOf = ({ default: value, description = '', isRequired }: Schema): string => {
+  if (isRequired) return 'required';
   if (value === undefined) return DEFAULT.exec(description)?.[1] ?? '';
   return value === '' ? 'empty' : `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
 };
