@@ -15,6 +15,7 @@ Call a command as \`npx roadbook <command>\`. Data goes to stdout; messages and 
 | \`--config <file>\` | configuration file | \`config/roadbook.yaml\` |
 | \`--json\` | print one JSON document on stdout, and nothing else there | off |
 | \`--log-level <level>\` | least important log line on stderr: trace, debug, info, warn, error, silent | \`silent\`; \`info\` for \`start\` |
+| \`--log-format <format>\` | form of log lines: json, pretty | pretty on a terminal, json elsewhere |
 | \`--help\` | display the help of the command | |
 
 ## Exit codes
@@ -42,7 +43,7 @@ Call a command as \`npx roadbook <command>\`. Data goes to stdout; messages and 
 
 Other long-running commands end on SIGHUP too.`;
 
-const COMMON = new Set(['--config', '--json', '--log-level', '--help']);
+const COMMON = new Set(['--config', '--json', '--log-level', '--log-format', '--help']);
 
 export async function commandsPage(): Promise<string> {
   const program = new Command('roadbook');
