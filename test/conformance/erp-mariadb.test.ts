@@ -156,7 +156,7 @@ describe.skipIf(!hasMariadb)('sql on MariaDB', () => {
 
   test('compares its texts in any collation: the condition of the docs offers new, rejected and unknown plans of the last days, and what has not started', async () => {
     await erp.raw('alter database collate utf8mb4_spanish_ci');
-    const docs = readFileSync(resolve(import.meta.dirname, '../../docs/how-to/connect-erp.md'), 'utf8');
+    const docs = readFileSync(resolve(import.meta.dirname, '../../docs/how-to/erp-sql.md'), 'utf8');
     const [condition = ''] = /where v\.starts_at [^`]+ roadbook_outcome [^`]+/.exec(docs) ?? [];
     for (const statement of tablesText('mysql2').split(/;\s*$/m).slice(0, -1)) await erp.raw(statement);
     await erp.raw('alter table orders add starts_at datetime default now()');
