@@ -1,12 +1,13 @@
-// docs/how-to/scale-out.md shows the output of `roadbook plan` and the columns that large tables can be distributed by:
-// both are compared with the command and the declarations.
+// docs/how-to/scale-out.md shows the output of `roadbook plan`, docs/reference/postgresql.md the columns that large tables
+// can be distributed by: they are compared with the command and the declarations.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tables } from '../../src/warehouse/schema/catalog.ts';
 import { makeWorkplace } from '../support/workplace.ts';
 
-const FILE = resolve(import.meta.dirname, '../../docs/how-to/scale-out.md');
+const DOCS = resolve(import.meta.dirname, '../../docs');
+const FILE = join(DOCS, 'how-to/scale-out.md');
 const page = readFileSync(FILE, 'utf8');
 
 describe('the sizes of docs/how-to/scale-out.md', () => {
@@ -24,8 +25,9 @@ describe('the sizes of docs/how-to/scale-out.md', () => {
   });
 });
 
-describe('the distribution columns of docs/how-to/scale-out.md', () => {
-  const rows = [...page.matchAll(/^\| `([a-z_]+)` \| `([a-z_, ]+)` \| `([a-z_]+)` \|$/gm)];
+describe('the distribution columns of docs/reference/postgresql.md', () => {
+  const reference = readFileSync(join(DOCS, 'reference/postgresql.md'), 'utf8');
+  const rows = [...reference.matchAll(/^\| `([a-z_]+)` \| `([a-z_, ]+)` \| `([a-z_]+)` \|$/gm)];
 
   it('are columns of the declared keys', () => {
     expect(rows.length).toBeGreaterThan(5);
