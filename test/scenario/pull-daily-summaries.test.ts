@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import type { Rig } from '../support/rig.ts';
+import { verify } from '../support/verified.ts';
 import { addRecords, HOUR, openRig, putBefore } from './pull-setup.ts';
 
 const START = '2026-03-10T15:00:00.000Z';
@@ -62,6 +63,26 @@ describe('days of drivers', () => {
     expect(await rig.run(JOB, options)).toMatchObject({ status: 'partial' });
     await rig.run(JOB, options);
     expect(await driverDays(rig)).toEqual([{ count: 3, days: 11 }]);
+  });
+
+  it.each([1, 4])('include the share of vehicles whose rows were deleted: %i of 4', async (deleted) => {
+    const rig = await openRig(START, { vehicles: 4, churn: false });
+    await oneDriverOfAll(rig, { hidden: 0, rejections: 0 });
+    const options = { since: '10d', lookback: '1d' };
+    await rig.run(JOB, options);
+    const whole = [{ count: 4, days: 11 }];
+    const lost = (await rig.rows('select id from vehicle order by id')).slice(0, deleted).map(({ id }) => id);
+    await rig.engine.write(({ sql }) =>
+      sql('vehicle')
+        .whereIn('id', lost as number[])
+        .delete(),
+    );
+    await rig.clock.advance(HOUR);
+    await rig.run(JOB, options);
+    expect(await driverDays(rig)).toEqual(whole);
+    await verify(rig, { tables: ['daily_summary'], days: '11d', repair: true });
+    expect(await driverDays(rig)).toEqual(whole);
+    expect(await rig.rows('select * from daily_summary where _missing_since is not null')).toEqual([]);
   });
 
   it('are not read again for a vehicle that they were read with', async () => {

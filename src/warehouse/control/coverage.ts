@@ -117,6 +117,12 @@ export async function coverageOf(engine: Pick<Engine, 'read'>, job: string): Pro
   return new Map(scopes.map(([scope, own]) => [scope, intervals(own)]));
 }
 
+/** The scopes of all jobs that match the pattern, `%` for any text. */
+export async function scopesLike(engine: Pick<Engine, 'read'>, pattern: string): Promise<string[]> {
+  const rows = await engine.read((sql) => sql('sync_coverage').whereLike('scope', pattern).distinct('scope'));
+  return rows.map(({ scope }) => scope as string);
+}
+
 /** Where the coverage of each scope begins and ends. */
 export async function coveredBounds({ sql }: Transaction, job: string, scopes: readonly string[]) {
   const bounds = new Map<string, Interval>();

@@ -1,12 +1,12 @@
 // Plans the slices of a daily-summary run. The rows have no date, so a slice is one local day of vehicles or of drivers.
 // Trailing days are read again, because the service recalculates them; the current day is covered only until now. Coverage
 // is kept for each vehicle, so a new vehicle gets its history: its own days, and the days of drivers over all vehicles,
-// because its share was missing in them.
+// because its share was missing in them. Days of drivers are read with every vehicle that they were ever read with.
 
 import { chunks } from '../../../../core/chunks.ts';
 import { DAY_MS } from '../../../../core/time/durations.ts';
 import { dailySummary as summaryCall } from '../../../../fleet/endpoints/daily-summary.ts';
-import { coverageOf, type ScopedInterval } from '../../../../warehouse/control/coverage.ts';
+import { coverageOf, type ScopedInterval, scopesLike } from '../../../../warehouse/control/coverage.ts';
 import { knownIds } from '../../../../warehouse/queries/dimension-keys.ts';
 import { vehicle } from '../../../../warehouse/tables/vehicle.ts';
 import type { Cost, Workload } from '../../../job.ts';
@@ -17,7 +17,7 @@ import { driverScope, vehicleScope } from '../../plan/scopes.ts';
 import { TOO_MANY } from '../../plan/slice-scale.ts';
 import { intervalOf, spansToRead } from '../../plan/windows.ts';
 import { canBeAsked } from '../../records/record-id.ts';
-import type { Plan, PlanContext, Source } from '../../types.ts';
+import type { Plan, PlanContext, Source, WarehouseReader } from '../../types.ts';
 import { daysWithKnownOwner, type Subject } from './owners.ts';
 
 /** Most vehicles of one call, at full scale. */
@@ -53,7 +53,8 @@ export async function planDailySummaries(context: PlanContext<SummaryOptions>): 
   const { options, now, period, warehouse, timezone, scale } = context;
   const coverage = await coverageOf(warehouse, context.coverageName);
   const vehicles = (await knownIds(warehouse, vehicle)).filter(canBeAsked);
-  if (vehicles.length === 0) return { slices: [] };
+  const idsOf = { vehicle: vehicles, driver: await withReadBefore(vehicles, warehouse) };
+  if (idsOf.driver.length === 0) return { slices: [] };
   const days = localDays([{ begin: now - options.since, end: now }], timezone);
   const dueFor = async (subject: Subject): Promise<SummaryWork[]> => {
     const byDay = new Map<string, { day: LocalDay; ids: Set<number> }>();
@@ -63,7 +64,7 @@ export async function planDailySummaries(context: PlanContext<SummaryOptions>): 
       due.ids.add(id);
     };
     // Computing local days is slow, and most vehicles have the same coverage.
-    const alike = Map.groupBy(vehicles, (id) => JSON.stringify(coverage.get(scopeOf(subject, id)) ?? []));
+    const alike = Map.groupBy(idsOf[subject], (id) => JSON.stringify(coverage.get(scopeOf(subject, id)) ?? []));
     for (const [covered, ids] of alike) {
       const spans = spansToRead({ now, ...options, period, covered: JSON.parse(covered) });
       for (const day of localDays(spans, timezone)) for (const id of ids) add(day, id);
@@ -80,7 +81,7 @@ export async function planDailySummaries(context: PlanContext<SummaryOptions>): 
   const works = [
     ...(await dueFor('vehicle')).flatMap(inBoundedSlices),
     // The figures of a driver are over all vehicles, so one slice must include all vehicles.
-    ...(await dueFor('driver')).map((work) => ({ ...work, vehicles })),
+    ...(await dueFor('driver')).map((work) => ({ ...work, vehicles: idsOf.driver })),
   ];
   // Most days have the same vehicles, and share the list of their scopes.
   const shared = new Map<string, SliceFacts>();
@@ -94,6 +95,16 @@ export async function planDailySummaries(context: PlanContext<SummaryOptions>): 
     return sliceOf(work, facts);
   });
   return { slices };
+}
+
+/**
+ * Also the vehicles that days of drivers were read with before, although their rows were deleted: without their share, the
+ * figures of a driver would be too small, and a driver of no other vehicle would count as missing.
+ */
+async function withReadBefore(vehicles: readonly number[], warehouse: WarehouseReader): Promise<number[]> {
+  const scopes = await scopesLike(warehouse, driverScope('%'));
+  const before = scopes.map((scope) => Number(/\d+$/.exec(scope)?.[0]));
+  return [...new Set([...vehicles, ...before])].sort((a, b) => a - b);
 }
 
 const inBoundedSlices = (work: SummaryWork): SummaryWork[] =>
