@@ -233,6 +233,42 @@ describe.each(engineCases)('a verification on $name', ({ name: engine }) => {
     expect(await drifted()).toEqual([0]);
   });
 
+  it('counts pictures that are stored, and no drift any more once a repaired one is compared again', async () => {
+    const rig = await readHistory(['checklists'], engine);
+    const [{ hash } = {}] = await rig.rows(`select picture as hash from checklist_answer where picture is not null
+      and checklist_id in (select id from checklist where _day < '2026-03-27')`);
+    await rig.engine.write(({ sql }) => sql('image').where({ hash }).delete());
+    const asked = { tables: ['checklist'], days: '12d' };
+    const drift = async () => (await tableDrift(rig.engine)).find(({ table }) => table === 'image');
+    await verify(rig, { ...asked, repair: true });
+    const repaired = await drift();
+    expect(repaired).toMatchObject({ drifted: 1 });
+    expect(repaired?.drift_ratio).toBeLessThan(0.2);
+    const { run, rows } = await verify(rig, asked);
+    expect([run.status, wrong(rows)]).toEqual(['ok', []]);
+    expectBalance(run);
+    expect(await drift()).toMatchObject({ compared: repaired?.compared, drifted: 0, drift_ratio: 0 });
+  });
+
+  it('counts no drift any more once a repaired day is compared again, though it has no row', async () => {
+    const rig = await readHistory(['events'], engine);
+    const [one] = await rig.rows("select * from event where _day = '2026-03-27'");
+    rig.sandbox.addFault({ call: 'events', fault: 'no-records', times: 100_000 });
+    const asked = { tables: ['event'], days: '12d', repair: true };
+    await rig.engine.write(({ sql }) => sql('event').delete());
+    const final = async () => {
+      await rig.run('pull-events', { since: '12d' });
+      return (await verify(rig, asked)).rows.filter(({ state }) => state === 'final');
+    };
+    expect((await final()).reduce((sum, { compared }) => sum + compared, 0)).toBe(0);
+    expect(await tableDrift(rig.engine)).toEqual([]);
+    await rig.engine.write(({ sql }) => sql('event').insert(one));
+    await verify(rig, asked);
+    expect(await tableDrift(rig.engine)).toMatchObject([{ table: 'event', drifted: 1, drift_ratio: 1 }]);
+    await final();
+    expect(await tableDrift(rig.engine)).toMatchObject([{ table: 'event', compared: 0, drifted: 0, drift_ratio: 0 }]);
+  });
+
   it('compares an hour with too many plans for the memory', async () => {
     const rig = await openRig(NOW, { vehicles: 1, churn: false }, { engine });
     const [start, end] = ['2026-03-28T20:15:00.000Z', '2026-03-28T23:00:00.000Z'];

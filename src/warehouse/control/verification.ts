@@ -99,22 +99,19 @@ export const verifications = (engine: Pick<Engine, 'read'>, table: string | unde
     return query.limit(limit).offset(offset);
   });
 
-/**
- * All rows of a table in the last verification that compared any. `differing` are those of the compared rows that differ or
- * are missing on one side.
- */
+/** All rows of each table in its last verification. `differing` are those of the compared rows that differ or are missing on one side. */
 export async function lastVerifications(engine: Pick<Engine, 'read'>) {
   const rows = await engine.read((sql) => lastRows(sql, {}));
   return sums(rows).map(({ equal, ...row }) => ({ ...row, differing: row.compared - equal }));
 }
 
-/** The final rows of a table in the last verification that compared any, and those of earlier ones that are unrepaired. */
+/** The final rows of a table in its last verification, and those of earlier ones that are unrepaired. */
 export interface TableDrift {
   table: string;
   verified_at: string;
   compared: number;
   drifted: number;
-  /** Share of the compared rows, 0 to 1. */
+  /** Share of the compared rows, 0 to 1; 0 if none was compared. */
   drift_ratio: number;
 }
 
@@ -123,15 +120,18 @@ export async function tableDrift(engine: Pick<Engine, 'read'>): Promise<TableDri
   const earlier = await engine.read((sql) => unrepairedRows(sql, last));
   return sums([...last, ...earlier]).map(({ table, verified_at, compared, equal }) => {
     const drifted = compared - equal;
-    return { table, verified_at, compared, drifted, drift_ratio: drifted / compared };
+    return { table, verified_at, compared, drifted, drift_ratio: drifted / (compared || 1) };
   });
 }
 
 /** A row without its large texts. */
 type Counted = Pick<VerifiedDay, (typeof COUNTED)[number]>;
-const COUNTED = ['table_name', 'run_id', 'verified_at', 'compared', 'equal'] as const;
+const COUNTED = ['table_name', 'run_id', 'day', 'verified_at', 'compared', 'equal'] as const;
 
-/** For each table, the rows of the last run that compared any. */
+/**
+ * For each table, the rows of the last run that compared any row, and of the runs since then, whose days have none: the newest
+ * of each day, so that a day does not count as different any more when it is compared again.
+ */
 function lastRows(sql: Knex, which: { state?: VerifiedDay['state'] }): Promise<Counted[]> {
   // Run ids sort by time.
   const last = sql('sync_verification')
@@ -140,23 +140,28 @@ function lastRows(sql: Knex, which: { state?: VerifiedDay['state'] }): Promise<C
     .groupBy('table_name')
     .select('table_name', sql.raw('max(run_id) as run_id'))
     .as('last');
+  const newer = sql('sync_verification as newer').whereRaw(
+    'newer.run_id > found.run_id and newer.table_name = found.table_name and newer.day = found.day and newer.state = found.state',
+  );
   return sql
-    .from(sql('sync_verification').where(which).where('compared', '>', 0).as('found'))
-    .join(last, (join) => join.on('last.table_name', 'found.table_name').on('last.run_id', 'found.run_id'))
+    .from(sql('sync_verification').where(which).as('found'))
+    .join(last, (join) => join.on('last.table_name', 'found.table_name').on('last.run_id', '<=', 'found.run_id'))
+    .whereNotExists(newer)
     .orderBy('found.table_name')
     .select(COUNTED.map((name) => `found.${name}`));
 }
 
-/** The unrepaired rows that are not of their table's last run. */
+/** The unrepaired rows that are not among those of the last verification. */
 async function unrepairedRows(sql: Knex, last: readonly Counted[]): Promise<Counted[]> {
   if (last.length === 0) return [];
-  const lastRuns = new Map(last.map(({ table_name, run_id }) => [table_name, run_id]));
+  const nameOf = ({ table_name, run_id, day }: Counted): string => `${table_name} ${run_id} ${day}`;
+  const inLast = new Set(last.map(nameOf));
   const newestAt = Math.max(...last.map(({ verified_at }) => Date.parse(verified_at)));
   const rows: Counted[] = await sql('sync_verification')
     .whereNotNull('unrepaired')
     .where('verified_at', '>=', isoInstant(newestAt - LONGEST_REACH_MS))
     .select(COUNTED);
-  return rows.filter(({ table_name, run_id }) => run_id !== lastRuns.get(table_name));
+  return rows.filter((row) => !inLast.has(nameOf(row)));
 }
 
 function sums(rows: readonly Counted[]) {

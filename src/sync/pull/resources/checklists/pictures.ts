@@ -9,6 +9,7 @@ import { DAY_MS } from '../../../../core/time/durations.ts';
 import { checklistPicture } from '../../../../fleet/endpoints/checklist-picture.ts';
 import { PASSING_READS } from '../../../../fleet/transport/status-table.ts';
 import { storePicture } from '../../../../warehouse/picture-store.ts';
+import { recordColumns } from '../../../../warehouse/schema/table.ts';
 import { image } from '../../../../warehouse/tables/image.ts';
 import type { Load } from '../../records/types.ts';
 import type { Source, WarehouseReader } from '../../types.ts';
@@ -45,12 +46,12 @@ export interface WantedPicture {
 /** The record of a picture. This job makes it; the service has no such record. */
 interface ImageRecord {
   hash: string;
-  sha256?: string;
-  file?: string;
-  bytes?: number;
-  content_type?: string;
+  sha256?: string | null;
+  file?: string | null;
+  bytes?: number | null;
+  content_type?: string | null;
   fetched_at: string;
-  error?: string;
+  error?: string | null;
   attempts: number;
 }
 
@@ -65,7 +66,7 @@ export function imageLoad(records: readonly ImageRecord[], { log }: Source): Loa
   return { table: image, records, rejected };
 }
 
-const isPassing = (error: string | undefined): boolean => error !== undefined && PASSING.includes(error);
+const isPassing = (error?: string | null): boolean => PASSING.includes(error ?? '');
 
 /**
  * The fetches of slices that have not committed yet, by name. Shared only by slices on the same warehouse connection: a
@@ -73,7 +74,7 @@ const isPassing = (error: string | undefined): boolean => error !== undefined &&
  */
 const fetchesOf = new WeakMap<WarehouseReader, Map<string, Promise<ImageRecord>>>();
 
-/** Fetches the pictures that `values` name and that are not stored yet. */
+/** The pictures that `values` name and that are not stored yet; for a comparison also those that are. */
 export async function newPictures(
   values: readonly unknown[],
   source: Source,
@@ -81,10 +82,14 @@ export async function newPictures(
 ): Promise<ImageRecord[]> {
   const fetches = fetchesOf.get(source.warehouse) ?? new Map<string, Promise<ImageRecord>>();
   fetchesOf.set(source.warehouse, fetches);
-  const names = await notStored([...new Set(values.filter(isName))], source.warehouse);
-  // That the warehouse does not have the picture is all that a comparison wants to know.
-  if (!source.mayStore) return names.map((hash) => ({ hash, fetched_at: source.readAt, attempts: 0 }));
-  return source.mapCalls(names, async (hash, calling) => {
+  const named = [...new Set(values.filter(isName))];
+  const stored = await storedPictures(named, source.warehouse);
+  const known = new Set(stored.map(({ hash }) => hash));
+  const names = named.filter((hash) => !known.has(hash));
+  // A comparison counts the pictures that are stored as equal. If it may store nothing, it only names the others.
+  const same = source.isCompared ? stored.filter(({ error }) => error === null) : [];
+  if (!source.mayStore) return [...same, ...names.map((hash) => ({ hash, fetched_at: source.readAt, attempts: 0 }))];
+  const fetched = await source.mapCalls(names, async (hash, calling) => {
     for (let other = fetches.get(hash); other !== undefined; other = fetches.get(hash)) {
       try {
         return await other;
@@ -93,22 +98,22 @@ export async function newPictures(
         if (fetches.get(hash) === other) fetches.delete(hash);
       }
     }
-    const fetched = fetchPicture({ hash, attempts: 0 }, calling, largestMb);
-    fetches.set(hash, fetched);
+    const fetch = fetchPicture({ hash, attempts: 0 }, calling, largestMb);
+    fetches.set(hash, fetch);
     source.atEnd(() => {
-      if (fetches.get(hash) === fetched) fetches.delete(hash);
+      if (fetches.get(hash) === fetch) fetches.delete(hash);
     });
-    return fetched;
+    return fetch;
   });
+  return [...same, ...fetched];
 }
 
-async function notStored(names: readonly string[], warehouse: WarehouseReader): Promise<string[]> {
-  const rows = await readInChunks<string, { hash: string }>(names, NAMES_PER_QUERY, (some) =>
-    warehouse.read((sql) => sql(image.name).whereIn('hash', some).select('hash')),
+const storedPictures = (names: readonly string[], warehouse: WarehouseReader): Promise<ImageRecord[]> =>
+  readInChunks(names, NAMES_PER_QUERY, (some) =>
+    warehouse.read((sql) => sql(image.name).whereIn('hash', some).select(RECORD_COLUMNS)),
   );
-  const known = new Set(rows.map(({ hash }) => hash));
-  return names.filter((hash) => !known.has(hash));
-}
+
+const RECORD_COLUMNS = recordColumns(image).map(({ name }) => name);
 
 /** A value that no warehouse can store or no URL can hold is not a name. */
 const isName = (value: unknown): value is string =>
