@@ -10,5 +10,11 @@ const includes = ['department', 'cost_center', 'work_shift'];
 export default pull({
   meaning: 'Pulls every agent and driver of the account.',
   schedule: '20 */6 * * *',
-  ...listing(drivers, driver, { is_deliveryman: true, includes }, { is_deliveryman: false, includes }),
+  ...listing(
+    drivers,
+    driver,
+    ['agent_listing', 'driver_listing'],
+    { is_deliveryman: true, includes },
+    { is_deliveryman: false, includes },
+  ),
 });

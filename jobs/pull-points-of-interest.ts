@@ -8,5 +8,7 @@ import { pointOfInterest } from '../src/warehouse/tables/point-of-interest.ts';
 export default pull({
   meaning: 'Pulls every point of interest of the account.',
   schedule: '40 */6 * * *',
-  ...listing(pointsOfInterest, pointOfInterest, { includes: ['point_of_interest_category'] }),
+  ...listing(pointsOfInterest, pointOfInterest, ['point_of_interest_listing'], {
+    includes: ['point_of_interest_category'],
+  }),
 });

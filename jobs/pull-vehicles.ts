@@ -8,7 +8,7 @@ import { vehicle } from '../src/warehouse/tables/vehicle.ts';
 export default pull({
   meaning: 'Pulls every vehicle of the account.',
   schedule: '0 */6 * * *',
-  ...listing(vehicles, vehicle, {
+  ...listing(vehicles, vehicle, ['vehicle_listing'], {
     visible: 2,
     includes: ['fleet', 'vehicle_model', 'fuel_category', 'vehicle_color', 'vehicle_category'],
   }),

@@ -172,6 +172,22 @@ describe.each(engineCases)('a verification on $name', ({ name: engine }) => {
     expect(await rows()).toEqual(before);
   });
 
+  it('hides no row that a listing leaves out which the probe has found cut off', async () => {
+    const rig = await openRig(NOW, { vehicles: 12, churn: false }, { engine });
+    const lists = ['vehicles', 'drivers', 'points-of-interest'];
+    for (const job of lists) await rig.run(`pull-${job}`);
+    await rig.run('pull-events', { since: '1d', categories: [1] });
+    const shapes = JSON.stringify({ listingCap: 4 });
+    await fetch(`${rig.sandbox.url}/_sandbox/shapes`, { method: 'POST', body: shapes });
+    const tables = ['vehicle', 'driver', 'point_of_interest', 'event'];
+    const { run, rows } = await verify(rig, { tables, probe: true, repair: true });
+    expect(run.error).toBeNull();
+    expect(rows.reduce((sum, { missing_there }) => sum + missing_there, 0)).toBe(0);
+    for (const job of lists) await rig.run(`pull-${job}`);
+    for (const name of tables)
+      expect(await rig.rows(`select * from ${name} where _missing_since is not null`), name).toEqual([]);
+  });
+
   it('computes the figures of a day anew whose events it restores, and finds rows on a wrong day', async () => {
     const rig = await readHistory(['events'], engine);
     const figures = () => rig.rows('select * from bi_event_day order by day, vehicle_id, category_id');

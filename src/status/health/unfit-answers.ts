@@ -16,7 +16,7 @@ const cutOff =
   (answer) =>
     isOpen(answer) ? undefined : { found, hint: 'Ask the provider for a higher limit.' };
 
-const UNLISTED = 'further records are not read, and those that were read before are marked as missing';
+const UNLISTED = 'further records are not read, and none that is gone is marked as missing';
 
 const CONTRADICTIONS: Partial<Record<Question, Contradiction>> = {
   plan_listing: cutOff('a search of a day, and of `longest` around it, that has more plans is not read completely'),

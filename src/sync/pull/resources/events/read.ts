@@ -28,6 +28,7 @@ export async function readEvents(slice: Slice<EventWork>, source: Source, option
   const own = source.isCompared ? work.spans : spans;
   const fullRefresh = spans.map((span, index) => refreshOf(span, own[index] ?? span, vehicles, categories));
   const firsts = firstOfEach(spans);
+  let isWhole = true;
   let rejected: number | undefined;
   const reading = source.mapCalls(categories, async (category, { call, prepare }) => {
     const answer = await call(events, eventRequest(vehicles, spans, category)).catch((thrown: unknown) => {
@@ -35,8 +36,11 @@ export async function readEvents(slice: Slice<EventWork>, source: Source, option
       if (isRejected(asRoadbookError(thrown))) rejected ??= category;
       throw thrown;
     });
-    if (answer.length >= cutOffAt && splitEvents(slice) !== undefined)
-      throw tooMany(`${answer.length} events of a category, where the service cuts listings off`);
+    if (answer.length >= cutOffAt) {
+      isWhole = false;
+      if (splitEvents(slice) !== undefined)
+        throw tooMany(`${answer.length} events of a category, where the service cuts listings off`);
+    }
     const records = answer.map((record) => withRequested(record, 'event_category', category));
     return prepare({ table: event, endpoint: events, records }, { fullRefresh, each: firsts.note });
   });
@@ -47,7 +51,8 @@ export async function readEvents(slice: Slice<EventWork>, source: Source, option
   });
   return {
     loads,
-    fullRefresh,
+    // An answer that may be cut off does not show which rows have vanished.
+    fullRefresh: isWhole ? fullRefresh : [],
     invalidated: await silences({ ...work, spans }, firsts.found, source, options),
   };
 }
