@@ -1,10 +1,12 @@
 // roadbook verify: reads a sample of past days again, compares it with the warehouse, and prints what differs.
 import type { Command } from 'commander';
+import type { App } from '../app/app.ts';
 import type { RunSummary } from '../core/glossary.ts';
 import { MOST_VERIFIED_DAYS } from '../core/reach-limits.ts';
 import { suggest } from '../core/text/near-word.ts';
 import { DAY_MS } from '../core/time/durations.ts';
 import { runChain } from '../sync/job-chain.ts';
+import { coverageOf } from '../warehouse/control/coverage.ts';
 import { type VerifiedDay, verifiedBy } from '../warehouse/control/verification.ts';
 import { baseTables } from '../warehouse/schema/catalog.ts';
 import { defineCommand, print, sayWaiting, usageError, withApp } from './command.ts';
@@ -54,6 +56,10 @@ export const define = (command: Command): Command =>
       const request = { job, options, cause: 'manual' as const, signal: abortOnSignal(), onWait: sayWaiting(JOB) };
       const { summary } = await runChain(request, jobLookup(app), await app.sync());
       const found = await verifiedBy(await app.warehouse(), summary.run_id);
+      const missed = table.filter((name) => found.every(({ table_name }) => table_name !== name));
+      const notCompared = await Promise.all(
+        missed.map(async (name) => ({ table: name, because: await whyNotCompared(app, name, summary) })),
+      );
       const drift = sumOf(found.filter(({ state }) => state === 'final'));
       const late = sumOf(found.filter(({ state }) => state !== 'final'));
       const tables = found.map(({ unrepaired, ...row }) => ({
@@ -62,14 +68,27 @@ export const define = (command: Command): Command =>
       }));
       print(
         json
-          ? JSON.stringify({ run: summary, drift, late, tables }, null, 2)
-          : [describeRun(summary), ...describe(found), ...sentences(found, { drift, late }, summary, options)].join(
-              '\n',
-            ),
+          ? JSON.stringify({ run: summary, drift, late, not_compared: notCompared, tables }, null, 2)
+          : [
+              describeRun(summary),
+              ...describe(found),
+              ...sentences(found, { drift, late }, summary, options),
+              ...notCompared.map((each) => `Not compared: ${each.table}, because ${each.because}.`),
+            ].join('\n'),
       );
-      return summary.status === 'ok' && drift.wrong > 0 ? EXIT.partial : exitCodeOfRun(summary);
+      const isPartial = drift.wrong > 0 || notCompared.length > 0;
+      return summary.status === 'ok' && isPartial ? EXIT.partial : exitCodeOfRun(summary);
     }),
   });
+
+/** Why a run has compared no slice of a table. */
+async function whyNotCompared(app: App, table: string, { error }: RunSummary): Promise<string> {
+  const { name = '' } = app.jobs.find(({ tables }) => tables.some((each) => each.name === table)) ?? {};
+  if (app.loaded.config.jobs[name]?.enabled !== true) return `${name} is disabled`;
+  const coverage = await coverageOf(await app.warehouse(), name);
+  if (coverage.size === 0) return `${name} has read nothing yet`;
+  return error === null ? 'nothing of it was in the sample' : `the run had an error (${error.code})`;
+}
 
 const sumOf = (rows: readonly VerifiedDay[]) => {
   const compared = rows.reduce((sum, row) => sum + row.compared, 0);

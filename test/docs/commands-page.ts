@@ -27,7 +27,7 @@ Call a command as \`npx roadbook <command>\`. Data goes to stdout; messages and 
 | 2 | wrong usage: unknown command, option or argument |
 | 3 | the configuration is wrong |
 | 4 | the service rejected the login |
-| 5 | partial: some slices failed, records were quarantined, a push needs a person, or items of a feed cannot be sent; the rest is safe. Also: \`verify\` found a final row that differs, \`quarantine retry\` could not load every record |
+| 5 | partial: some slices failed, records were quarantined, a push needs a person, or items of a feed cannot be sent; the rest is safe. Also: \`verify\` found a final row that differs or compared nothing of a table that was named, \`quarantine retry\` could not load every record |
 | 75 | temporary: the service, the warehouse or the ERP cannot be reached or is busy; try again later |
 | 130 | stopped at once by a second signal |
 

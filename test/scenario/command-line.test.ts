@@ -212,6 +212,22 @@ describe('the command line', () => {
     expect(cut.stdout).not.toContain('Repaired.');
   });
 
+  it('says which table that was asked for a verification did not compare, and why: 5', async () => {
+    writeFileSync(join(place.dir, 'config/roadbook.yaml'), 'jobs: { pull-checklists: { enabled: false } }\n');
+    expect((await place.runHere(['run', 'pull-vehicles'])).code).toBe(0);
+    const verify = ['verify', '--table', 'vehicle', 'checklist', 'event'];
+    const { code, stdout } = await place.runHere(verify);
+    expect(code).toBe(5);
+    expect(stdout).toContain('Not compared: checklist, because pull-checklists is disabled.');
+    expect(stdout).toContain('Not compared: event, because pull-events has read nothing yet.');
+    expect((await place.runHere(['run', 'pull-drivers'])).code).toBe(0);
+    const one = await place.runHere(['verify', '--table', 'vehicle', 'driver', '--sample', '1', '--json']);
+    expect(one.code).toBe(5);
+    const either = { table: expect.stringMatching(/^(vehicle|driver)$/), because: 'nothing of it was in the sample' };
+    expect(JSON.parse(one.stdout).not_compared).toEqual([either]);
+    expect((await place.runHere(['verify', '--table', 'vehicle'])).code).toBe(0);
+  });
+
   it('says how many records a verification could not compare, and where they are: 5', async () => {
     const sandbox = await startSandbox({ vehicles: 1, churn: false });
     onTestFinished(() => sandbox.close());
