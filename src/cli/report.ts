@@ -30,10 +30,14 @@ function show(stops: readonly MissingProof[]): string {
     own.day,
     own.agent,
     own.stops,
+    own.by_office,
     own.lacks_picture,
     own.lacks_signature,
     own.lacks_checklist,
     which.join(', ') + (own.stops > which.length ? ', …' : ''),
   ]);
-  return textTable(['day', 'agent', 'stops', 'no picture', 'no signature', 'no checklist', 'which'], rows);
+  return textTable(
+    ['day', 'agent', 'stops', 'of which by office', 'no picture', 'no signature', 'no checklist', 'which'],
+    rows,
+  );
 }

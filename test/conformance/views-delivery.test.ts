@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { fillProofRules, fillStopRules } from '../../src/warehouse/control/config-tables.ts';
 import { dayEvents, planPoints } from '../../src/warehouse/queries/delivery-day.ts';
-import { missingProof } from '../../src/warehouse/queries/missing-proof.ts';
+import { missingProof, proofByAgent } from '../../src/warehouse/queries/missing-proof.ts';
 import { checklist } from '../../src/warehouse/tables/checklist.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
 import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
@@ -329,6 +329,11 @@ describe.each(engineCases)('bi_missing_proof on $name', (engineCase) => {
     expect((await lacking()).map(([id]) => id)).toEqual([11, 13, 14, 16]);
     expect(await missingProof(place.engine, { day: '2026-03-11' })).toMatchObject([
       { stop_code: 'S-14', agent_name: 'Ana', by_office: true, lacks_picture: false, lacks_checklist: true },
+    ]);
+    const byAgent = proofByAgent(await missingProof(place.engine));
+    expect(byAgent).toMatchObject([
+      { day: '2026-03-11', agent: 'Ana', stops: 1, by_office: 1 },
+      { day: '2026-03-10', agent: 'Ana', stops: 3, by_office: 0 },
     ]);
     await fillProofRules(place.engine, { picture: false, signature: true, checklists: [] });
     await place.load(routePoint, [{ id: 17, route_plan_id: 1, type: 'PE', status: 'E' }]);

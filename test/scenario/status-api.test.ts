@@ -138,15 +138,16 @@ describe('/api/today', () => {
   it('counts the stops of the plans of the day that lack proof, by driver', async () => {
     const { missing_proof } = await get('today?day=2026-03-10');
     const truth = await place.rig.rows(
-      `select proof.day, proof.agent_name as agent, count(*) as stops, sum(lacks_picture) as lacks_picture
+      `select proof.day, proof.agent_name as agent, count(*) as stops, sum(by_office) as by_office,
+       sum(lacks_picture) as lacks_picture
        from bi_missing_proof as proof join bi_route_plan as plan on plan.plan_id = proof.plan_id
        where plan.day = '2026-03-10' group by proof.day, proof.agent_id, proof.agent_name`,
     );
     expect(truth.length).toBeGreaterThan(0);
     const byAgent = ({ agent: a }: Record<string, unknown>, { agent: b }: Record<string, unknown>) =>
       String(a) < String(b) ? -1 : 1;
-    const shown = missing_proof.map(({ day, agent, stops, lacks_picture }: Record<string, unknown>) => ({
-      ...{ day, agent, stops, lacks_picture },
+    const shown = missing_proof.map(({ day, agent, stops, by_office, lacks_picture }: Record<string, unknown>) => ({
+      ...{ day, agent, stops, by_office, lacks_picture },
     }));
     expect(shown.toSorted(byAgent)).toEqual(truth.toSorted(byAgent));
     expect(missing_proof[0].which.length).toBe(Math.min(5, missing_proof[0].stops));

@@ -49,6 +49,8 @@ export function proofByAgent(stops: readonly MissingProof[]) {
       /** Name of the agent, or the identifier where there is no name; null if neither is known. */
       agent: agent_name ?? agent_id,
       stops: own.length,
+      /** Those of them whose outcome the office recorded: no driver was there to take a picture. */
+      by_office: count('by_office'),
       lacks_picture: count('lacks_picture'),
       lacks_signature: count('lacks_signature'),
       lacks_checklist: count('lacks_checklist'),

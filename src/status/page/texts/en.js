@@ -566,6 +566,7 @@ export const en = {
   'proof.title': 'Missing proof of delivery',
   'proof.none': 'Every executed stop has the proof that the configuration requires.',
   'proof.day': 'Executed on',
+  'proof.byOffice': 'Of which by office',
   'proof.picture': 'No picture',
   'proof.signature': 'No signature',
   'proof.checklist': 'No checklist',

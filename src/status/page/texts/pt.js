@@ -577,6 +577,7 @@ export const pt = {
   'proof.title': 'Entregas sem comprovante',
   'proof.none': 'Cada parada executada tem o comprovante que a configuração exige.',
   'proof.day': 'Executadas em',
+  'proof.byOffice': 'Das quais pelo escritório',
   'proof.picture': 'Sem foto',
   'proof.signature': 'Sem assinatura',
   'proof.checklist': 'Sem checklist',
