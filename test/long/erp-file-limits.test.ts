@@ -319,6 +319,12 @@ describe('a CSV file', () => {
     expect(batch?.readErrors).toEqual([{ origin: 'a.csv', reason: TOO_MANY_COLUMNS }]);
   });
 
+  test('with a megabyte of unknown column names is rejected in little memory', async () => {
+    drop('a.csv', `${HEADER},${Array.from({ length: 990 }, (_, i) => `${i}${'x'.repeat(1_020)}`).join(',')}\n`);
+    const feed = { source: 'files', folder, settleMs: 1, keepFilesMs: 1, mapping: {} } as const;
+    expect(await readApart(feed, ['--max-old-space-size=128'])).toMatch(/^0 plans/);
+  });
+
   test('with something else as its header gives a short message', async () => {
     drop('a.csv', `${HEADER},${'x'.repeat(100_000)}\n`);
     const [batch] = await drain(open(), clock);

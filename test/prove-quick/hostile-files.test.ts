@@ -20,6 +20,7 @@ const FILES: Readonly<Record<string, string | Buffer>> = {
   'one-row-of-cells.csv': `${HEADER}${','.repeat(MEGABYTE - 1)}x\n`,
   'one-quoted-row.csv': `${HEADER}"${'""'.repeat(20 * MEGABYTE)}`,
   'one-header.csv': ','.repeat(50 * MEGABYTE),
+  'long-names.csv': `${HEADER.trim()}${Array.from({ length: 990 }, (_, i) => `,${i}${'x'.repeat(1_020)}`).join('')}\n`,
   'spaces.xlsx': workbookOf(`<sheetData/>${' '.repeat(30 * MEGABYTE)}`),
 };
 const names = Object.keys(FILES);

@@ -51,7 +51,7 @@ export function columnMatcher(
       else if (!mapped.has(column)) unread.push(column);
     }
     const reads = [...direct, ...mapping.renames];
-    const issues = mapping.isEmpty ? unread.map(unknownIssue) : [];
+    const issues = mapping.isEmpty ? unread.map((column) => unknownIssue(column)) : [];
     if (isTable) issues.push(...duplicates(header, reads), ...missing(required, reads, mapping, header));
     else if (header.length > 0 && !reads.some(({ columns }) => columns.some((column) => isIn(header, column))))
       issues.push(`has none of the mapped columns (${list([...mapped])}); its names are ${list(header)}`);
