@@ -11,19 +11,25 @@ export const parseWithMessages = <T extends z.ZodType>(schema: T, value: unknown
   schema.safeParse(value, { error: messageOf });
 
 /** The first issues are enough to correct a value; one of some megabytes may have a million. */
-const MOST_ISSUES = 100;
+export const MOST_ISSUES = 100;
 
 /** The issues as `path: message`; `root` names the value itself. */
 export function issueTexts(issues: readonly Issue[], schema: z.ZodType, value: unknown, root: string): string[] {
-  const single = singleIssues(issues);
-  const texts = single.slice(0, MOST_ISSUES).map((issue) => {
-    const path = issue.path as Path;
-    const known = issue.code === 'unrecognized_keys' ? schemaPlace(schema, path.slice(0, -1), value).keys : [];
-    return `${pathText(path) || root}: ${issue.message}${didYouMean(String(path.at(-1)), known ?? [])}`;
-  });
-  const others = single.length - texts.length;
-  return others > 0 ? [...texts, `${others} more issues are not listed`] : texts;
+  const texts = issuesInWords(issues, schema, value).map(
+    ({ path, message }) => `${pathText(path) || root}: ${message}`,
+  );
+  return texts.length > MOST_ISSUES ? [...texts.slice(0, MOST_ISSUES), 'more issues are not listed'] : texts;
 }
+
+/** The first single issues, one more than are listed, with what was probably meant. */
+export const issuesInWords = (issues: readonly Issue[], schema: z.ZodType, value: unknown) =>
+  singleIssues(issues)
+    .slice(0, MOST_ISSUES + 1)
+    .map((issue) => {
+      const path = issue.path as Path;
+      const known = issue.code === 'unrecognized_keys' ? schemaPlace(schema, path.slice(0, -1), value).keys : [];
+      return { path, message: `${issue.message}${didYouMean(String(path.at(-1)), known ?? [])}` };
+    });
 
 /** Flattens issues: one for each unknown key, and of a union only the issues of the intended alternative. */
 export const singleIssues = (issues: readonly Issue[]): Issue[] => issues.flatMap(single);

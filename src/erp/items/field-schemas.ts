@@ -5,6 +5,7 @@ import { POINT_OF_INTEREST_CATEGORIES } from '../../core/code-lists.ts';
 import { isJsonObject } from '../../core/glossary.ts';
 import { isCpf } from '../../core/text/redaction.ts';
 import { isStorable, isStorableJson } from '../../core/text/storable-text.ts';
+import { issuesInWords, MOST_ISSUES, parseWithMessages } from '../../core/text/zod-words.ts';
 import type { FieldTable, FieldType } from './fields.ts';
 import { FIRST_YEAR, isUsualYear, isWallTime, LAST_YEAR, momentMs } from './moments.ts';
 import { PLATE, POINT_TYPE_NAMES } from './value-forms.ts';
@@ -89,3 +90,20 @@ export function objectOf(
   const error = ({ code }: { code: string }) => (code === 'unrecognized_keys' ? undefined : otherwise);
   return z.strictObject({ ...Object.fromEntries(fields), ...parts }, { error });
 }
+
+/**
+ * A list, checked until more issues are found than are listed. zod would collect those of all entries, which takes seconds in
+ * a list of some megabytes and can overflow the stack.
+ */
+export const listOf = (entry: z.ZodType, absent?: string) =>
+  z.array(z.unknown(), wrong('is not a list', absent)).superRefine((entries, context) => {
+    let found = 0;
+    for (const [i, given] of entries.entries()) {
+      const { error } = parseWithMessages(entry, given);
+      if (error === undefined) continue;
+      const issues = issuesInWords(error.issues, entry, given);
+      for (const { path, message } of issues) context.addIssue({ code: 'custom', path: [i, ...path], message });
+      found += issues.length;
+      if (found > MOST_ISSUES) return;
+    }
+  });

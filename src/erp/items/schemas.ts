@@ -6,7 +6,7 @@ import { isJsonObject } from '../../core/glossary.ts';
 import { issueTexts, parseWithMessages } from '../../core/text/zod-words.ts';
 import type { FeedKind } from '../feed-kinds.ts';
 import type { ErpItem } from '../source.ts';
-import { LONGEST_KEY, objectOf, TOO_LONG, wrong } from './field-schemas.ts';
+import { LONGEST_KEY, listOf, objectOf, TOO_LONG } from './field-schemas.ts';
 import {
   AGENT_FIELDS,
   CATEGORY_FIELDS,
@@ -94,7 +94,7 @@ const point = withRules(
     time_window: z
       .union([z.custom(isOtherWindow), withRules(objectOf(WINDOW_FIELDS), inOrder('start', 'end'))])
       .optional(),
-    route_point_items: z.array(objectOf(ITEM_FIELDS), wrong('is not a list')).nullish(),
+    route_point_items: listOf(objectOf(ITEM_FIELDS)).nullish(),
   }),
   hasPlace,
   indexable('external_code'),
@@ -104,8 +104,8 @@ const NO_POINT = 'at least one is required';
 
 const routePlan = withRules(
   objectOf(PLAN_FIELDS, {
-    entity: z.array(objectOf(ENTITY_FIELDS), wrong('is not a list')).nullish(),
-    route_points: z.array(point, wrong('is not a list', NO_POINT)).min(1, NO_POINT),
+    entity: listOf(objectOf(ENTITY_FIELDS)).nullish(),
+    route_points: listOf(point, NO_POINT).min(1, NO_POINT),
   }),
   inOrder('date_time_start', 'date_time_end'),
   onlyOneOf('vehicle_plates', 'document_numbers'),
