@@ -168,6 +168,32 @@ describe('a plan with a great many issues', () => {
   });
 });
 
+describe('a plan', () => {
+  const read = (given: JsonObject) => itemOf(given, 'a.json', { kind: 'route_plans', zone: 'UTC' });
+  const many = (length: number) => Array.from({ length }, () => ({}));
+
+  test.each([
+    ['10,000 points', plan({ route_points: many(10_001) })],
+    ['50,000 items', withPoint({ route_point_items: many(50_000) })],
+    ['50,000 drivers', plan({ entity: many(50_000) })],
+  ])('is not read where it has more than %s', (_what, given) => {
+    expect(read(given)).toEqual({
+      readError: {
+        origin: 'a.json',
+        externalCode: given.external_code,
+        startDay: '2026-05-18',
+        reason:
+          'route_points: has more than 10,000 points, or more than 50,000 points, items and drivers; split the plan',
+      },
+    });
+  });
+
+  test('is read where it has 10,000 points with 4 items each', () => {
+    const points = Array.from({ length: 10_000 }, () => ({ route_point_items: many(4) }));
+    expect(read(plan({ route_points: points }))).toHaveProperty('item');
+  });
+});
+
 describe('the other kinds', () => {
   test.each<[FeedKind, JsonObject]>([
     ['points_of_interest', poi],

@@ -189,7 +189,10 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
     'tem mais de $1 itens, ou códigos com mais de $2 MB; divida o arquivo',
   ],
   [/is larger than (\d+) MB; split it/, 'passa de $1 MB; divida'],
-  [/has more than (\S+) points; split the plan/, 'tem mais de $1 paradas; divida a viagem'],
+  [
+    /has more than (\S+) points, or more than (\S+) points, items and drivers; split the plan/,
+    'tem mais de $1 paradas, ou mais de $2 paradas, itens e motoristas; divida a viagem',
+  ],
   [/; no item of (?:the file|it) was read/, '; nada do arquivo foi lido'],
   [
     /no permission to read the file \((\w+)\); check its permissions/,

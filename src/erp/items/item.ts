@@ -46,9 +46,11 @@ export const MOST_ITEM_ERRORS = 100;
 
 export const TOO_LARGE = 'is larger than 4 MB; split it';
 
-/** More points take seconds to check, however short they are. */
+/** More take seconds to check, however short they are. */
 const MOST_POINTS = 10_000;
-const TOO_MANY_POINTS = `route_points: has more than ${MOST_POINTS.toLocaleString('en')} points; split the plan`;
+/** Points, their items and entities together. */
+const MOST_ENTRIES = 50_000;
+const TOO_MANY_POINTS = `route_points: has more than ${MOST_POINTS.toLocaleString('en')} points, or more than ${MOST_ENTRIES.toLocaleString('en')} points, items and drivers; split the plan`;
 
 export function itemOf(
   given: JsonObject,
@@ -58,8 +60,8 @@ export function itemOf(
   const isPlan = kind === 'route_plans';
   const { fields, twice } = isJsonObject(given.data) ? unwrapped(kind, given, given.data) : { fields: given };
   const { options = null, ...planFields } = fields;
-  const hasTooMany = isPlan && Array.isArray(fields.route_points) && fields.route_points.length > MOST_POINTS;
-  if (hasTooMany) planFields.route_points = [];
+  const hasTooMany = isPlan && hasTooManyPoints(fields);
+  if (hasTooMany) planFields.route_points = planFields.entity = [];
   const data = canonicalData(kind, isPlan ? planFields : fields, zone);
   const names = CODE_FIELDS[kind];
   // The outbox, the call and the read-back must use the same text.
@@ -77,6 +79,13 @@ export function itemOf(
   if (!isJsonObject(options)) return unreadItem(item, 'options: is not an object');
   const own = canonicalOptions(options);
   return { item: { ...item, ...(Object.keys(own).length > 0 && { options: own }) } };
+}
+
+function hasTooManyPoints({ route_points, entity }: JsonObject): boolean {
+  const listed = (list: Json | undefined): Json[] => (Array.isArray(list) ? list : []);
+  const points = listed(route_points);
+  const items = points.flatMap((point) => (isJsonObject(point) ? listed(point.route_point_items) : []));
+  return points.length > MOST_POINTS || points.length + items.length + listed(entity).length > MOST_ENTRIES;
 }
 
 /** Why no item can be known by the code; undefined if one can. */
