@@ -676,6 +676,30 @@ it('a file whose reader is killed fails alone: the other files are taken, and th
   expect(place.sandbox.ledger().plans).toEqual({ A: 1, B: 1 });
 });
 
+it('a file that fails in a way that nobody expected fails alone: the other files are taken', async () => {
+  const place = await makePushPlace();
+  const feed = await place.dependencies.erp('route_plans');
+  if (feed === undefined) throw new Error('there is no feed');
+  const { read } = feed.source;
+  // No JSON text has such a value, so nothing checks for it.
+  const unexpected = 1n as unknown as number;
+  feed.source.read = async function* (...given) {
+    for await (const batch of read(...given)) {
+      for (const { externalCode, data } of batch.items) if (externalCode === 'A') data.notes = unexpected;
+      yield batch;
+    }
+  };
+  place.drop('route_plans', 'a.json', plan('A'));
+  utimesSync(path(place, 'a.json'), 1_000_000, 1_000_000);
+  place.drop('route_plans', 'b.json', plan('B'));
+  expect(await place.run(JOB)).toMatchObject({
+    status: 'partial',
+    error: { message: 'Unexpected failure (TypeError)' },
+  });
+  expect(place.sandbox.ledger().plans).toEqual({ B: 1 });
+  expect([namesIn(place), namesIn(place, 'done')]).toEqual([['a.json'], ['b.json', 'b.json.result.json']]);
+});
+
 /** The processes that this one has started. */
 const children = (): number[] =>
   readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);

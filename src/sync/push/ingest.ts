@@ -35,6 +35,7 @@ interface OfferedBatch {
 export async function* offeredBatches(push: PushRun): AsyncIterable<OfferedBatch> {
   const spool = createSpool<ErpBatch>();
   const readErrors: ReadError[] = [];
+  const failures: unknown[] = [];
   try {
     for await (const batch of push.feed.source.read(push.context.signal, await takenFiles(push))) {
       // If a file changed while it was read, it ends without a last batch. Drop its batches when the next file starts.
@@ -50,13 +51,20 @@ export async function* offeredBatches(push: PushRun): AsyncIterable<OfferedBatch
       const isValid = validItems(readErrors);
       const unreadOffers = unreadItems(push, readErrors);
       const taken = new Set<string>();
-      for await (const part of spool.drain()) {
-        const items = part.items.filter(isValid).map((item) => offerOf(push, item));
-        const offers = [...items, ...unreadOffers(part)].map((offer) => onceOnly(push, offer, taken));
-        const uncoded = part.last ? readErrors.filter(({ externalCode }) => externalCode === undefined) : [];
-        yield { batch: part, offers, uncoded };
+      try {
+        for await (const part of spool.drain()) {
+          const items = part.items.filter(isValid).map((item) => offerOf(push, item));
+          const offers = [...items, ...unreadOffers(part)].map((offer) => onceOnly(push, offer, taken));
+          const uncoded = part.last ? readErrors.filter(({ externalCode }) => externalCode === undefined) : [];
+          yield { batch: part, offers, uncoded };
+        }
+      } catch (thrown) {
+        // A failure that nobody expected must not hold up the other files. The run reports it, and the next one tries again.
+        push.context.log.warn({ file: batch.name }, 'items of the feed could not be taken; they will be read again');
+        failures.push(thrown);
       }
     }
+    if (failures.length > 0) throw failures[0];
   } finally {
     await spool.clear();
   }
