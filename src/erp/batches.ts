@@ -13,7 +13,7 @@ const BATCH_SIZE = 500;
 const LARGEST_BATCH = 2 * LARGEST_ITEM;
 
 /** Readings between two yields to the event loop. */
-const READINGS_PER_TURN = 500;
+export const READINGS_PER_TURN = 500;
 
 /** Listed read errors that belong to no item. */
 const MOST_OTHER_ERRORS = 1_000;

@@ -12,6 +12,7 @@ import { type ReadingLimits, readFileInLimits } from '../../src/erp/files/drop-f
 import { csvTable } from '../../src/erp/formats/csv-table.ts';
 import type { Reading } from '../../src/erp/items/item.ts';
 import { prepareMapping } from '../../src/erp/rows/mapping.ts';
+import type { FileContent, TakenFile } from '../../src/erp/source.ts';
 import {
   clock,
   codesOf,
@@ -21,15 +22,17 @@ import {
   folder,
   inFolder,
   open,
+  outcome,
   plan,
   resultIn,
   take,
+  taken,
   useDropFolder,
 } from '../conformance/drop-folder.ts';
 import { drain, ZONE } from '../conformance/erp-benches.ts';
 import { workbookOf } from '../conformance/erp-workbook.ts';
 import { readApart } from '../support/large-feed.ts';
-import { turnsDuring } from '../support/turns.ts';
+import { computingDuring, turnsDuring } from '../support/turns.ts';
 
 useDropFolder();
 
@@ -214,6 +217,20 @@ describe('a JSON file', () => {
       expect(batch?.readErrors).toEqual([{ origin: 'a.json', reason: TOO_MANY_COLUMNS }]);
     },
   );
+
+  test('with many rejected plans is finished with turns in between', async () => {
+    const codes = Array.from({ length: 6_000 }, (_, i) => `P${i}`);
+    const wrong = { name: 'A', latitude: 'x' };
+    drop('a.json', JSON.stringify(codes.map((code) => ({ ...plan(code), route_points: [wrong] }))));
+    const source = open();
+    await take(source);
+    const reasons = ['route_points[0].latitude: is not a number', 'route_points[0].longitude: give both coordinates'];
+    const outcomes = codes.map((code) => ({ ...outcome(code, 'rejected'), reasons }));
+    const file = taken.get('a.json') as TakenFile;
+    const content = (await source.files?.contentOf(file)) as FileContent;
+    const work = await computingDuring(async () => source.files?.finish(file, content, outcomes));
+    expect(work.longestBlock).toBeLessThan(0.4 * work.total);
+  });
 
   test('gives no item that is too large, and gives the others', async () => {
     const large = { ...plan('P1'), notes: 'x'.repeat(5 * MEGABYTE) };

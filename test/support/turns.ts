@@ -17,3 +17,25 @@ export async function turnsDuring(elements: AsyncIterable<unknown>): Promise<num
   isOver = true;
   return turns;
 }
+
+/** The milliseconds of computing that the work takes, and the most of them without a turn. */
+export async function computingDuring(work: () => Promise<unknown>): Promise<{ total: number; longestBlock: number }> {
+  const now = () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1_000;
+  };
+  const start = now();
+  let last = start;
+  let longestBlock = 0;
+  let isOver = false;
+  const nextTurn = () => {
+    longestBlock = Math.max(longestBlock, now() - last);
+    last = now();
+    if (!isOver) setImmediate(nextTurn);
+  };
+  setImmediate(nextTurn);
+  await work();
+  isOver = true;
+  await new Promise((turn) => setImmediate(turn));
+  return { total: now() - start, longestBlock };
+}

@@ -5,9 +5,10 @@ import { access, constants, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { Fatal, Retriable, Skippable } from '../../core/errors.ts';
+import { yieldToEventLoop } from '../../core/event-loop.ts';
 import type { Log } from '../../core/log.ts';
 import { isoInstant } from '../../core/time/clock.ts';
-import { inBatches } from '../batches.ts';
+import { inBatches, READINGS_PER_TURN } from '../batches.ts';
 import type { FileContext, FileFormat } from '../files/drop-file.ts';
 import { readFileInLimits } from '../files/drop-file-reader.ts';
 import {
@@ -134,7 +135,10 @@ async function placesOf(
   const onHeader = (found: FoundHeader) => {
     columnOf = columnNames(found);
   };
+  let count = 0;
   for await (const reading of readFileInLimits(file, { ...reader, onHeader })) {
+    count += 1;
+    if (count % READINGS_PER_TURN === 0) await yieldToEventLoop();
     if (!('item' in reading)) continue;
     const { item } = reading;
     const key = keyOf(item.externalCode, item.startDay);
