@@ -1,6 +1,6 @@
 // The life of a file in the drop folder: where it goes, what its result says, every crash between the steps of moving it,
 // how long it is kept, and which returns are written beside it.
-import { mkdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import promises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
@@ -144,6 +144,19 @@ describe('a dropped file', () => {
     for (const name of names) await expect(checked).rejects.toThrow(`${name} has a name of more than 200 bytes`);
     const settings = { source: 'files', folder, settleMs: 0, keepFilesMs: 0, mapping: {} } as const;
     expect(await checkErp({ settings, context: contextFor(clock) })).toMatchObject({ issues });
+  });
+
+  test('with a name that is not UTF-8 is a file that cannot be read, and stays in place', async () => {
+    writeFileSync(Buffer.concat([Buffer.from(join(folder, 'opera')), Buffer.from('ção.csv', 'latin1')]), '');
+    dropPlans('a.json', 'P1');
+    const source = open();
+    const readErrors = (await take(source)).flatMap((batch) => batch.readErrors);
+    expect(readErrors).toEqual([
+      { origin: 'opera\ufffd\ufffdo.csv', reason: 'has a name that is not UTF-8; rename it without accents' },
+    ]);
+    await finish(source, outcome('P1'));
+    expect([inFolder(), filesIn('done')]).toEqual([['opera\ufffd\ufffdo.csv'], ['a.json']]);
+    await expect(source.check()).rejects.toThrow('has a name that is not UTF-8');
   });
 
   test('with no readable item goes to failed/, an empty list to done/', async () => {

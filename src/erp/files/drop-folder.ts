@@ -22,6 +22,7 @@ export interface StableFile extends FileIdentity {
 /** Leaves room in the 255 bytes of a file name for the time and the extensions of a finished, result or temporary file. */
 const LONGEST_NAME_BYTES = 200;
 const NAME_TOO_LONG = `has a name of more than ${LONGEST_NAME_BYTES} bytes; shorten it`;
+const NAME_NOT_UTF_8 = 'has a name that is not UTF-8; rename it without accents';
 const OTHER_FORMAT = 'has a format that is not read; save it as .xlsx or .csv';
 
 interface SeenFile extends StableFile {
@@ -78,6 +79,8 @@ export const unreadBatches = (name: string, rule: Pick<SourceContext, 'reuseCode
 
 /** Undefined if the file is read, or if nobody expects it to be. The result of a name that is too long would have no name. */
 export function whyNotRead(name: string): string | undefined {
+  // Node puts U+FFFD for such bytes, and no file is found under that name.
+  if (isDropName(name) && name.includes('\ufffd')) return NAME_NOT_UTF_8;
   if (isDropName(name)) return Buffer.byteLength(name) > LONGEST_NAME_BYTES ? NAME_TOO_LONG : undefined;
   return /^[^.~].*\.(?:xls|xlsm|xlsb|ods|txt|tsv|xml|zip)$/i.test(name) ? OTHER_FORMAT : undefined;
 }

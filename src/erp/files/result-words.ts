@@ -178,6 +178,10 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
     /has a format that is not read; save it as \.xlsx or \.csv/,
     'está num formato que não é lido; salve como .xlsx ou .csv',
   ],
+  [
+    /has a name that is not UTF-8; rename it without accents/,
+    'tem um nome que não está em UTF-8; dê um nome sem acentos',
+  ],
   [/has a name of more than (\d+) bytes; shorten it/, 'tem um nome de mais de $1 bytes; dê um nome mais curto'],
   [/file larger than (\d+) MB/, 'arquivo maior que $1 MB'],
   [/unpacks to more than (\d+) MB/, 'passa de $1 MB ao ser descompactado'],

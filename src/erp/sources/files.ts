@@ -232,7 +232,7 @@ async function checkFolder(folder: string): Promise<string> {
   if (unread.length === 0) return found;
   throw new Skippable(`${found} These are not read: ${unread.join(', ')}.`, {
     code: 'erp_file_not_read',
-    hint: 'Save them in a format that is read, under a shorter name, or take them away.',
+    hint: 'Save them in a format that is read, under a short name without accents, or take them away.',
   });
 }
 
