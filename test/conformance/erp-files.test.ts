@@ -1,6 +1,6 @@
 // The life of a file in the drop folder: where it goes, what its result says, every crash between the steps of moving it,
 // how long it is kept, and which returns are written beside it.
-import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import promises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
@@ -97,6 +97,18 @@ describe('a dropped file', () => {
     expect(filesIn('done')).toEqual(['a-20260517T120004000Z.json', 'a-20260517T120006000Z.json']);
     expect(results('done/a.json')).toMatchObject([['P1', PLAN_START, 'confirmed']]);
     expect(results('done/a-20260517T120006000Z.json')).toMatchObject([['P3', PLAN_START, 'confirmed']]);
+  });
+
+  test('is finished beside the result of an earlier one, however large that is', async () => {
+    mkdirSync(join(folder, 'done'));
+    drop('done/a.json.result.json', '{\n  "file": "a.json",\n  "read_at": "2026-05-16T12:00:00.000Z",\n');
+    // More than a string can hold.
+    truncateSync(join(folder, 'done/a.json.result.json'), 600 * 1024 * 1024);
+    dropPlans('a.json', 'P1');
+    const source = open();
+    await take(source);
+    await finish(source, outcome('P1'));
+    expect(filesIn('done')).toEqual(['a-20260517T120002000Z.json']);
   });
 
   test('is read once more by another process, to know its items', async () => {

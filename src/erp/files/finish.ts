@@ -1,8 +1,10 @@
 // Finishes a dropped file whose items are all final: writes its result to `done/` or `failed/`, then moves the file there.
 // Each step can be repeated after a crash: a result with the same read time belongs to the file, and is written anew.
 // Finished files are removed after their retention time.
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, parse } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { isDraft, makeFolder, moveFile, replaceFile, syncFolder } from '../../core/atomic-file.ts';
 import type { FileContent, ItemOutcome, TakenFile } from '../source.ts';
 import { type FileIdentity, isSameContent } from './drop-folder.ts';
@@ -13,6 +15,8 @@ import type { Language } from './result-words.ts';
 const FINISHED = ['done', 'failed'] as const;
 const RESULT = '.result.json';
 const TABLE = '.result.csv';
+/** Bytes of a result up to its times. */
+const LONGEST_HEAD = 4_096;
 
 export interface Finishing {
   folder: string;
@@ -41,9 +45,10 @@ export async function finishFile(finishing: Finishing): Promise<void> {
 async function removeResult(folder: string, file: TakenFile): Promise<void> {
   for (const place of FINISHED.flatMap((each) => placesIn(join(folder, each), file))) {
     const result = `${place}${RESULT}`;
-    const text = await ifExists(readFile(result, 'utf8'));
+    // The time stands behind the name of the file. What follows may be larger than the memory.
+    const head = await ifExists(text(createReadStream(result, { end: LONGEST_HEAD - 1 })));
     // No other text of a result can look like this: quotation marks inside a text are escaped.
-    if (text?.includes(`"read_at": "${file.readAt}"`) !== true) continue;
+    if (head?.includes(`"read_at": "${file.readAt}"`) !== true) continue;
     // The table first: without its result nobody would know whose it is.
     await rm(`${place}${TABLE}`, { force: true });
     await rm(result, { force: true });
