@@ -99,6 +99,31 @@ describe('a dropped file', () => {
     expect(results('done/a-20260517T120006000Z.json')).toMatchObject([['P3', PLAN_START, 'confirmed']]);
   });
 
+  test('does not replace a finished file that is called like its table', async () => {
+    const source = open();
+    for (const [name, code] of [
+      ['a.csv.result.csv', 'P1'],
+      ['a.csv', 'P2'],
+    ] as const) {
+      drop(name, csvText([row(code)]));
+      await take(source);
+      await finish(source, outcome(code));
+    }
+    expect(readFileSync(join(folder, 'done/a.csv.result.csv'), 'utf8')).toBe(csvText([row('P1')]));
+    expect(results('done/a-20260517T120004000Z.csv')).toEqual([['P2', PLAN_START, 'confirmed']]);
+  });
+
+  test('replaces a table whose result and file the ERP has taken away', async () => {
+    mkdirSync(join(folder, 'done'));
+    drop('done/a.csv.result.csv', 'old');
+    drop('a.csv', csvText([row('P1')]));
+    const source = open();
+    await take(source);
+    await finish(source, outcome('P1'));
+    expect(everythingIn('done')).toEqual(['a.csv', 'a.csv.result.csv', 'a.csv.result.json']);
+    expect(readFileSync(join(folder, 'done/a.csv.result.csv'), 'utf8')).toContain('P1');
+  });
+
   test('is finished beside the result of an earlier one, however large that is', async () => {
     mkdirSync(join(folder, 'done'));
     drop('done/a.json.result.json', '{\n  "file": "a.json",\n  "read_at": "2026-05-16T12:00:00.000Z",\n');

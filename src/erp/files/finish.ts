@@ -65,7 +65,9 @@ function placesIn(folder: string, { name, readAt }: TakenFile): [string, string]
 async function freePlace(folder: string, file: TakenFile): Promise<string> {
   await makeFolder(folder);
   const [plain, timed] = placesIn(folder, file);
-  return (await exists(plain)) || (await exists(`${plain}${RESULT}`)) ? timed : plain;
+  // A table with a result of its own is a finished file. Without one it is left of an earlier result, and is replaced.
+  for (const end of ['', RESULT, `${TABLE}${RESULT}`]) if (await exists(`${plain}${end}`)) return timed;
+  return plain;
 }
 
 /** Moves the content that the result describes. A newer file of the same name stays in the drop folder. */
