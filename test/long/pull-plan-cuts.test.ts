@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { DAY, openRig, putBefore } from '../scenario/pull-setup.ts';
 import type { Rig } from '../support/rig.ts';
+import { verify } from '../support/verified.ts';
 
 const JOB = 'pull-route-plans';
 const START = '2026-03-10T15:00:00.000Z';
@@ -24,13 +25,13 @@ const completedPlan = (id: number, hour: number): Plan & { status: string } => (
 /** A service with only these plans, which counts the plans requested by id and rejects the request for `rejectedId`. */
 async function serviceWith(plans: readonly Plan[], rejectedId?: number) {
   const rig = await openRig(START, { vehicles: 1, churn: false });
-  const asked = { details: 0 };
+  const asked = { details: 0, rejectedId };
   const byId = new Map(plans.map((plan) => [String(plan.id), plan]));
   await putBefore(rig, (url) => {
     if (url.pathname !== '/import/route_plan') return undefined;
     const id = url.searchParams.get('route_plan_id');
     if (id !== null) asked.details++;
-    if (id === String(rejectedId)) return { status: 422, body: {} };
+    if (id === String(asked.rejectedId)) return { status: 422, body: {} };
     const { begin, end } = periodOf(url);
     const found = id === null ? plans.filter((plan) => startIn(plan, begin, end)) : [byId.get(id)];
     return { body: { data: found } };
@@ -134,6 +135,21 @@ describe('a day that had to be cut', () => {
     const summary = await rig.run(JOB, { ...SINCE, settle: '12h' });
     expect(summary).toMatchObject({ status: 'partial', records: 2_400, inserted: 2_400 });
     expect(await rig.rows('select count(*) as n from route_plan')).toEqual([{ n: 2_400 }]);
+  });
+});
+
+describe('a verification of a day that is read in parts', () => {
+  it('counts what the stored parts repaired, although a later part fails', async () => {
+    const together = Array.from({ length: 250 }, (_, index) => completedPlan(1_000 + index, 20));
+    const { rig, asked } = await serviceWith(together);
+    expect((await rig.run(JOB, SINCE)).status).toBe('ok');
+    await rig.engine.write(({ sql }) => sql('route_plan').where({ id: 1_001 }).update({ status: 'P' }));
+    asked.rejectedId = 1_240;
+    await verify(rig, { tables: ['route_plan'], days: '3d', repair: true });
+    expect(await rig.rows('select differing, repaired from sync_verification where differing > 0')).toEqual([
+      { differing: 1, repaired: 1 },
+    ]);
+    expect(await rig.rows('select status from route_plan where id = 1001')).toEqual([{ status: 'C' }]);
   });
 });
 

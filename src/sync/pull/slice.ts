@@ -73,8 +73,9 @@ async function readOnce(job: Pull, slice: Slice, context: RunContext, references
     context.log.debug({ scope: slice.scope }, 'slice read');
     references.noteUnknown(result.unknown);
     await finish(result, await readyBatches(result, batches, isDivisible));
-    context.comparing?.take(compared);
   } finally {
+    // Also after a failure: parts that were stored ahead may have repaired rows.
+    context.comparing?.take(compared);
     for (const cleanup of cleanups) cleanup();
   }
 }

@@ -11,21 +11,26 @@ export function createFindings({ dependencies, runId }: Pick<RunContext, 'depend
   const { clock, engine, timezone } = dependencies;
   const byPlace = new Map<string, { results: Comparison[]; unrepaired: ScopedInterval[] }>();
   return {
-    async add({ covers = [] }: Slice, results: readonly Comparison[], final: boolean): Promise<void> {
+    /** `isWhole`: all of the slice was compared, so what was found there before does not count any more. */
+    async add(
+      { covers = [] }: Slice,
+      results: readonly Comparison[],
+      { isFinal, isWhole }: { isFinal: boolean; isWhole: boolean },
+    ): Promise<void> {
       const now = clock.now();
       // A listing has no period: its day is that of the verification.
       const [period] = covers;
       const { begin, end } =
         period === undefined || period.endAt === UNTIL_READ ? { begin: now, end: now } : spanOf(period);
       // A slice may be cut at other hours than local midnight: the day that it mostly belongs to counts.
-      const place = { day: localDate((begin + end) / 2, timezone), state: final ? 'final' : 'provisional' } as const;
+      const place = { day: localDate((begin + end) / 2, timezone), state: isFinal ? 'final' : 'provisional' } as const;
       // A slice that is read in parts has a result for each.
       const rows = [...Map.groupBy(results, ({ table }) => table)].map(([table, own]) => {
         const name = [table, place.day, place.state].join(' ');
         const found = byPlace.get(name) ?? { results: [], unrepaired: [] };
         byPlace.set(name, found);
         found.results.push(...own);
-        if (final && !repair && countsOf(own).wrong > 0) found.unrepaired.push(...covers);
+        if (isFinal && !repair && countsOf(own).wrong > 0) found.unrepaired.push(...covers);
         const { wrong, ...counts } = countsOf(found.results);
         return {
           run_id: runId,
@@ -37,7 +42,7 @@ export function createFindings({ dependencies, runId }: Pick<RunContext, 'depend
           unrepaired: periodsText(found.unrepaired),
         };
       });
-      await storeVerified(engine, rows, covers);
+      await storeVerified(engine, rows, isWhole ? covers : []);
     },
   };
 }

@@ -78,9 +78,14 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
     const rest: Waiting[] = [];
     for (let part = one.slice; ; ) {
       const { outcome, results } = await read(pull, part, left);
+      // A slice that failed may have stored parts, with repairs that count.
+      if (results.length > 0)
+        await found.add(part, results, {
+          isFinal: isFinal(part.covers ?? [], pull),
+          isWhole: outcome.end === 'loaded',
+        });
       switch (outcome.end) {
         case 'loaded':
-          await found.add(part, results, isFinal(part.covers ?? [], pull));
           return rest;
         case 'stopped':
           stop(stoppedEarly(STOPPED));
@@ -106,10 +111,8 @@ export async function executeVerify(context: RunContext): Promise<RunOutcome> {
 
   async function read({ job, options: ofPull }: VerifiedPull, slice: Slice, left: { count: number }) {
     const given = left.count;
-    let results: readonly Comparison[] = [];
-    const take = (compared: readonly Comparison[]): void => {
-      results = compared;
-    };
+    const results: Comparison[] = [];
+    const take = (compared: readonly Comparison[]): void => void results.push(...compared);
     const outcome = await job.workSlice(slice, {
       ...context,
       job: job.name,
