@@ -1,8 +1,8 @@
 // bi_delivery and bi_route_plan on hand-made plans: every expected value is written out, none computed.
 import { describe, expect, it } from 'vitest';
-import { fillProofRules, fillStopRules } from '../../src/warehouse/control/config-tables.ts';
+import { fillProofRules, fillStopRules, fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
 import { dayEvents, planPoints } from '../../src/warehouse/queries/delivery-day.ts';
-import { missingProof, proofByAgent } from '../../src/warehouse/queries/missing-proof.ts';
+import { missingProof, proofByAgent, proofReadings } from '../../src/warehouse/queries/missing-proof.ts';
 import { checklist } from '../../src/warehouse/tables/checklist.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
 import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
@@ -339,5 +339,31 @@ describe.each(engineCases)('bi_missing_proof on $name', (engineCase) => {
     await place.load(routePoint, [{ id: 17, route_plan_id: 1, type: 'PE', status: 'E' }]);
     const days = (await missingProof(place.engine)).map(({ day }) => day);
     expect(days).toEqual(['2026-03-11', '2026-03-10', '2026-03-10', null]);
+  });
+
+  it('knows until when plans and checklists were read, and which forms no checklist has', async () => {
+    const place = await openViews(engineCase);
+    const readings = (day?: string) => proofReadings(place.engine, { day, today: '2026-03-21' });
+    const both = (read_until: string | null) => ['route_plan', 'checklist'].map((table) => ({ table, read_until }));
+    const plans = [{ table: 'route_plan', read_until: null }];
+    expect(await readings()).toEqual({ read: plans, unused_forms: [] });
+    await fillProofRules(place.engine, { picture: false, signature: false, checklists: ['Weekly', 'Daily'] });
+    expect(await readings()).toEqual({ read: both(null), unused_forms: [] });
+
+    const job = { job: 'pull', scopes: '%', vehicle_scope: null, driver_scope: null };
+    await fillTableJobs(
+      place.engine,
+      ['route_plan', 'checklist'].map((table_name) => ({ table_name, ...job })),
+    );
+    const [begin_at, end_at] = [at('01T03:00'), at('10T15:00')];
+    const reading = { job: 'pull', scope: 'all', begin_at, end_at, covered_at: end_at, run_id: 'run-1' };
+    await place.insert('sync_coverage', [reading]);
+    await place.load(checklist, [{ id: 1, checklist_form: { id: 1, name: 'Daily' } }]);
+    expect(await readings()).toEqual({ read: both(end_at), unused_forms: ['Weekly'] });
+    expect(await readings('2026-03-10')).toEqual({ read: both(end_at), unused_forms: ['Weekly'] });
+    expect(await readings('2026-03-09')).toEqual({ read: both(at('10T03:00')), unused_forms: ['Weekly'] });
+    expect(await readings('2026-03-11')).toEqual({ read: both(null), unused_forms: [] });
+    expect(await readings('2099-01-01')).toEqual({ read: both(null), unused_forms: [] });
+    expect((await readings('1999-01-01')).read).toEqual([]);
   });
 });

@@ -6,6 +6,7 @@ import { createLog } from '../../src/core/log.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { localDate } from '../../src/sync/pull/plan/local-days.ts';
 import { takeWhenFree } from '../../src/warehouse/control/leases.ts';
 import { openSqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
@@ -210,6 +211,47 @@ describe('the command line', () => {
     const cut = await place.runHere([...verify, '--repair']);
     expect(cut.stdout).toContain('Repaired, as far as the run could compare.');
     expect(cut.stdout).not.toContain('Repaired.');
+  });
+
+  it('reports missing proof only of what was read, and names forms that no checklist has', async () => {
+    const forms = (...names: string[]) =>
+      writeFileSync(
+        join(place.dir, 'config/roadbook.yaml'),
+        `proof: { picture: false, checklists: [${names.join(', ')}] }
+jobs: { pull-route-plans: { since: 5d }, pull-checklists: { since: 5d } }\n`,
+      );
+    const report = async (...args: string[]) => (await place.runHere(['report', 'missing-proof', ...args])).stdout;
+    const CLEAR = 'No executed stop lacks evidence';
+    forms();
+    expect(await report()).toBe('Route plans have not been read yet: npx roadbook run pull-route-plans\n');
+    expect(JSON.parse(await report('--json'))).toEqual({
+      read: [{ table: 'route_plan', read_until: null }],
+      unused_forms: [],
+      stops: [],
+    });
+    expect((await place.runHere(['run', 'pull-route-plans'])).code).toBe(0);
+    expect(await report()).toMatch(new RegExp(`^${CLEAR}[^]*\nRoute plans have been read until \\d{4}-.*Z\\.\n$`));
+    expect(await report('--day', '2099-01-01')).toBe('Route plans of 2099-01-01 have not been read yet.\n');
+
+    forms('No such form');
+    const unread = 'Checklists have not been read yet, so every stop counts as one without: ';
+    expect(await report()).toContain(unread);
+    expect((await place.runHere(['run', 'pull-checklists'])).code).toBe(0);
+    const [{ used } = {}] = await place.query('select min(checklist_form_name) as used from checklist');
+    forms(String(used), 'No such form');
+    const all = await report();
+    expect(all).not.toContain(unread);
+    expect(all).toMatch(/\nChecklists have been read until /);
+    expect(all).toMatch(/\nNo checklist has the form "No such form"\. Check its name in proof\.checklists\.\n$/);
+    expect(JSON.parse(await report('--json'))).toMatchObject({
+      read: [{ table: 'route_plan' }, { table: 'checklist', read_until: expect.stringMatching(/Z$/) }],
+      unused_forms: ['No such form'],
+      stops: expect.arrayContaining([expect.objectContaining({ lacks_checklist: true })]),
+    });
+    // Of a day that was read to its end there is no more to say.
+    const yesterday = localDate(Date.now() - 86_400_000, 'America/Sao_Paulo');
+    forms();
+    expect(await report('--day', yesterday)).toMatch(new RegExp(`^${CLEAR}.*\n$`));
   });
 
   it('says which table that was asked for a verification did not compare, and why: 5', async () => {

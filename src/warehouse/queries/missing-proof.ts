@@ -36,6 +36,44 @@ export async function missingProof(
   return rows;
 }
 
+/** A table that the report is made of, and until when it was read, in all or of a day; null if it was not yet. */
+export interface ProofReading {
+  table: 'route_plan' | 'checklist';
+  read_until: string | null;
+}
+
+/** What the report is based on: without plans it names no stop, without checklists every one. */
+export async function proofReadings(
+  engine: Pick<Engine, 'read'>,
+  { day, today }: { day?: string; today: string },
+): Promise<{ read: ProofReading[]; unused_forms: string[] }> {
+  const forms: { form_name: string; is_used: unknown }[] = await engine.read((sql) =>
+    sql('proof_rule as rule')
+      .where({ evidence: 'checklist' })
+      .orderBy('form_name')
+      .select(
+        'form_name',
+        sql.raw(
+          'case when exists (select 1 from checklist where checklist_form_name = rule.form_name) then 1 else 0 end as is_used',
+        ),
+      ),
+  );
+  const rows: { table_name: string; read_until: string | null }[] = await engine.read((sql) =>
+    day === undefined
+      ? sql('bi_freshness').select('table_name', 'covered_until as read_until')
+      : sql('bi_day_status').where({ day }).select('table_name', 'read_until'),
+  );
+  const read = (['route_plan', 'checklist'] as const)
+    .filter((table) => table === 'route_plan' || forms.length > 0)
+    .map((table) => ({ table, row: rows.find(({ table_name }) => table_name === table) }))
+    // bi_day_status has no day to come, and none of more than a year ago, of which nothing is known.
+    .filter(({ row }) => row !== undefined || (day ?? today) >= today)
+    .map(({ table, row }) => ({ table, read_until: row?.read_until ?? null }));
+  const areChecklistsRead = read.every(({ table, read_until }) => table !== 'checklist' || read_until !== null);
+  const unused = forms.filter(({ is_used }) => Number(is_used) === 0).map(({ form_name }) => form_name);
+  return { read, unused_forms: areChecklistsRead ? unused : [] };
+}
+
 const MOST_NAMED = 5;
 
 /** One row for each agent and day, in the order of the stops. */
