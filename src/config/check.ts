@@ -148,7 +148,7 @@ function kindHint(issue: Issue, value: unknown): string | undefined {
   return undefined;
 }
 
-/** A removed job option. A file that still has one is rejected, as for any unknown key, with the reason. */
+/** A job option that was removed or renamed. A file that still has one is rejected, as for any unknown key, with the reason. */
 interface RetiredOption {
   job: RegExp;
   key: string;
@@ -166,9 +166,10 @@ const RETIRED_OPTIONS: readonly RetiredOption[] = [
     key: 'match',
     hint: 'the option was removed: a point of interest is matched by its id if known, else by its title; delete the line',
   },
+  { job: /^push-/, key: 'keep_refused', hint: 'the option was renamed: write `keep_rejected`' },
 ];
 
-/** The hint for a removed option at `path`; undefined if there never was such an option. */
+/** The hint for a removed or renamed option at `path`; undefined if there never was such an option. */
 function retiredHint([section, job, key, ...deeper]: Path): string | undefined {
   if (section !== 'jobs' || deeper.length > 0) return undefined;
   return RETIRED_OPTIONS.find((option) => option.key === key && option.job.test(String(job)))?.hint;

@@ -84,7 +84,7 @@ describe('`settle` of a push job', () => {
   });
 });
 
-describe('a removed option', () => {
+describe('a removed or renamed option', () => {
   test.each([
     ['push-route-plans', 'check_before_send', 'every item is looked up'],
     ['push-points-of-interest', 'check_before_send', 'every item is looked up'],
@@ -95,6 +95,15 @@ describe('a removed option', () => {
     expect(fault).toMatchObject({ at: `3:5 jobs.${job}.${key}`, message: 'is not a known field' });
     expect(fault?.hint).toMatch(/^the option was removed: .*; delete the line$/);
     expect(fault?.hint).toContain(words);
+  });
+
+  test('that was renamed is rejected with its new name', () => {
+    expect(issuesOf('jobs:\n  push-route-plans:\n    keep_refused: 7d\n')).toEqual([
+      expect.objectContaining({
+        message: 'is not a known field',
+        hint: 'the option was renamed: write `keep_rejected`',
+      }),
+    ]);
   });
 
   test.each(['jobs: { push-route-plans: { match: x } }', 'jobs: { pull-events: { check_before_send: x } }'])(

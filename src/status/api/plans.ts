@@ -123,7 +123,7 @@ async function remoteOf({ remote_id }: OutboxEntry, engine: Engine) {
 
 /** Where a person corrects the item, and whether and until when its content is stored. */
 function contentFacts({ kind, state, payload, updated_at }: OutboxEntry, { erp, jobs }: Config) {
-  const keptMs = jobs[pushJobOf(kind)]?.options.keep_refused;
+  const keptMs = jobs[pushJobOf(kind)]?.options.keep_rejected;
   const isKept = state === 'rejected' && payload !== null && typeof keptMs === 'number';
   return {
     has_content: payload !== null,

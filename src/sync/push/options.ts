@@ -13,7 +13,7 @@ export const commonOptions = {
     .describe(
       'Whether the ERP reuses a code on another day: false rejects the second use, true identifies an item by code and local start day (default false).',
     ),
-  keep_refused: durationOption(
+  keep_rejected: durationOption(
     '7d',
     'How long the content of a rejected item is kept for `outbox retry` (default 7d).',
   ),

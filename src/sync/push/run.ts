@@ -41,7 +41,7 @@ async function recover(push: PushRun): Promise<void> {
   const answer = { verdict: { is: 'unclear', message } } as const;
   const outcomes = left.map((entry) => afterSend(entry, entry, answer, facts));
   const stored = await engine.write(async (tx) => {
-    await dropOldPayloads(tx.sql, kind.feed, push.ago(settings.keep_refused));
+    await dropOldPayloads(tx.sql, kind.feed, push.ago(settings.keep_rejected));
     await deleteAged(tx.sql, kind.feed, push.ago(settings.keep_confirmed));
     await forgetOldUnread(tx, push);
     return storeOutcomes(tx, push, outcomes);

@@ -30,7 +30,7 @@ const AS_ENTRY = 'as long as the entry: keep_confirmed of its job';
 
 /** How long control tables keep personal data, as their own options say. */
 const KEPT: Readonly<Record<string, string>> = {
-  'push_outbox.payload': 'until the item is confirmed or cancelled; keep_refused of its job after a rejection',
+  'push_outbox.payload': 'until the item is confirmed or cancelled; keep_rejected of its job after a rejection',
   'push_outbox.reasons': AS_ENTRY,
   'push_attempt.message': AS_ENTRY,
   'push_content.stops': AS_ENTRY,
