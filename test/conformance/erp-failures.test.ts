@@ -69,7 +69,7 @@ describe('sql', () => {
 
   test('a query that fails is reported by its code', async () => {
     const error = await failure(drain(open("select 'canary' from nowhere"), clock));
-    expect(error).toMatchObject({ code: 'erp_statement_refused' });
+    expect(error).toMatchObject({ code: 'erp_statement_rejected' });
     expect(error.message).toBe("The ERP's database has no table nowhere (query, SQLITE_ERROR)");
   });
 
@@ -239,8 +239,8 @@ describe('http', () => {
   }
 
   test.each<[string, object, string]>([
-    ['a rejected login', { status: 401 }, 'erp_login_refused'],
-    ['an unknown address', { status: 404 }, 'erp_answer_refused'],
+    ['a rejected login', { status: 401 }, 'erp_login_rejected'],
+    ['an unknown address', { status: 404 }, 'erp_answer_rejected'],
     ['an answer that is no JSON', { text: '<html>canary' }, 'erp_answer_unreadable'],
     [
       'an answer in an unknown encoding',
@@ -256,7 +256,11 @@ describe('http', () => {
     ['an empty answer', { text: 'null' }, 'erp_answer_unreadable'],
     ['an answer that is a text', { text: '"none"' }, 'erp_answer_unreadable'],
     ['a large answer that is nested without end', { text: '['.repeat(2 * 1024 * 1024) }, 'erp_answer_unreadable'],
-    ['a redirect elsewhere', { status: 302, headers: { location: 'http://127.0.0.1:9/canary' } }, 'erp_answer_refused'],
+    [
+      'a redirect elsewhere',
+      { status: 302, headers: { location: 'http://127.0.0.1:9/canary' } },
+      'erp_answer_rejected',
+    ],
   ])('%s is reported clearly', async (_name, answer, code) => {
     const error = await failure(drain(await open([answer], 'orders'), clock));
     expect(error.code).toBe(code);
@@ -273,7 +277,7 @@ describe('http', () => {
     'a redirect by %i of a notification is never followed, not even on its own host',
     async (status) => {
       const erp = await open([{ status, headers: { location: '/canary' } }, { status: 200 }]);
-      expect(await failure(erp.acknowledge([OUTCOME]))).toMatchObject({ code: 'erp_answer_refused' });
+      expect(await failure(erp.acknowledge([OUTCOME]))).toMatchObject({ code: 'erp_answer_rejected' });
       expect(heard).toEqual(['POST /ack']);
     },
   );

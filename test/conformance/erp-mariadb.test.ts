@@ -136,13 +136,13 @@ describe.skipIf(!hasMariadb)('sql on MariaDB', () => {
     [
       'a table that is not there',
       'select * from nowhere',
-      'erp_statement_refused',
+      'erp_statement_rejected',
       /has no table test_\w+\.nowhere \(query, ER_NO_SUCH_TABLE\)/,
     ],
     [
       'texts of two collations',
       `select ${TRIP} from orders where state collate utf8mb4_bin = state collate utf8mb4_unicode_ci`,
-      'erp_statement_refused',
+      'erp_statement_rejected',
       /cannot compare texts of two collations/,
     ],
     ['a statement that is no query', 'update orders set state = null', undefined, /plan.external_code/],

@@ -100,7 +100,7 @@ describe('sql on PostgreSQL', () => {
     const query = QUERY.replace("'Store'", "'Store ' || 1 / (1500 - n)");
     const batches: ErpBatch[] = [];
     const reading = drain(open({ query }), clock, async (batch) => void batches.push(batch));
-    await expect(reading).rejects.toMatchObject({ code: 'erp_statement_refused' });
+    await expect(reading).rejects.toMatchObject({ code: 'erp_statement_rejected' });
     expect(batches.map(({ last }) => last)).not.toContain(true);
     expect(batches.flatMap(({ readErrors }) => readErrors)).toEqual([]);
   });
@@ -155,7 +155,7 @@ describe('sql on PostgreSQL', () => {
     });
     const erp = open({ connection: wrong.href, acknowledge: 'select :external_code::text' });
     await expect(erp.acknowledge(Array.from({ length: 20 }, () => outcome))).rejects.toMatchObject({
-      code: 'erp_login_refused',
+      code: 'erp_login_rejected',
       failures: { size: 20 },
     });
     expect(logins).toBe(1);
@@ -178,10 +178,10 @@ describe('sql on PostgreSQL', () => {
   });
 
   test.each([
-    ['a table that is not there', 'update nowhere set a = :message', 'erp_statement_refused', /42P01/],
-    ['a value of an unknown type', 'select 1 where :message is null', 'erp_statement_refused', /42P18/],
-    ['a value that does not fit', 'select cast(:message as integer)', 'erp_statement_refused', /22P02/],
-    ['broken syntax', 'updat x set a = :message', 'erp_statement_refused', /42601/],
+    ['a table that is not there', 'update nowhere set a = :message', 'erp_statement_rejected', /42P01/],
+    ['a value of an unknown type', 'select 1 where :message is null', 'erp_statement_rejected', /42P18/],
+    ['a value that does not fit', 'select cast(:message as integer)', 'erp_statement_rejected', /22P02/],
+    ['broken syntax', 'updat x set a = :message', 'erp_statement_rejected', /42601/],
   ])('reports %s by its code alone', async (_what, acknowledge, code, words) => {
     const error = await open({ acknowledge })
       .acknowledge([outcome])
@@ -194,7 +194,7 @@ describe('sql on PostgreSQL', () => {
   });
 
   test.each([
-    ['a wrong password', (url: URL) => Object.assign(url, { password: SECRET }), 'erp_login_refused'],
+    ['a wrong password', (url: URL) => Object.assign(url, { password: SECRET }), 'erp_login_rejected'],
     ['a database that is not there', (url: URL) => Object.assign(url, { pathname: '/none' }), 'erp_database_missing'],
     ['a server that is not there', (url: URL) => Object.assign(url, { port: '1' }), 'erp_unreachable'],
   ])('reports %s plainly', async (_what, change, code) => {

@@ -207,7 +207,7 @@ describe('an address that does not work', () => {
     [
       'a wrong password',
       (good: string) => good.replace('only-for-tests', 'canary-password'),
-      'warehouse_login_refused',
+      'warehouse_login_rejected',
     ],
     ['no such database', (good: string) => good.replace(/[^/]+$/, 'nowhere'), 'warehouse_unwritable'],
     ['no server there', (good: string) => good.replace(/:\d+\//, ':1/'), 'warehouse_unreachable'],

@@ -238,7 +238,7 @@ describe('alerts', () => {
     await runAndSend(alerts);
     await runAndSend(alerts);
     expect(sentTexts()).toEqual([]);
-    expect(logLines.join('')).toContain('alert_refused');
+    expect(logLines.join('')).toContain('alert_rejected');
     await clock.advance(300_000);
     await runAndSend(alerts);
     expect(sentTexts()).toEqual(['alert job pull-events: ok → failing']);

@@ -118,7 +118,7 @@ describe('doctor', () => {
     expect(code).toBe(1);
     expect(of('alerts')).toMatchObject({
       state: 'fail',
-      code: 'alert_refused',
+      code: 'alert_rejected',
       found: expect.stringContaining('410'),
     });
     expect(stdout).not.toContain('hidden-path');

@@ -34,11 +34,11 @@ describe('faults', () => {
     ['503', 'Retriable', 'service_failed', 3],
     ['huge', 'Skippable', 'body_too_large', 1],
     ['gzip-bomb', 'Skippable', 'body_too_large', 1],
-    ['400', 'Skippable', 'request_refused', 1],
+    ['400', 'Skippable', 'request_rejected', 1],
     ['404', 'Skippable', 'not_found', 1],
     ['409', 'Skippable', 'conflict', 1],
     ['413', 'Skippable', 'too_large', 1],
-    ['422', 'Skippable', 'request_refused', 1],
+    ['422', 'Skippable', 'request_rejected', 1],
     ['403', 'Fatal', 'forbidden', 1],
   ] as const)('%s is %s %s after %i attempts', async (fault, name, code, attempts) => {
     const { fleet, sandbox } = await openBoth();

@@ -167,7 +167,7 @@ describe('writes', () => {
     const { fleet } = await openBoth();
     const failure = await failureOf(fleet.call(createItinerary, { data: { description: 'No dates' } }));
     expect(failure).toBeInstanceOf(Skippable);
-    expect(failure).toMatchObject({ code: 'request_refused', message: 'POST /itinerary/ answered 422' });
+    expect(failure).toMatchObject({ code: 'request_rejected', message: 'POST /itinerary/ answered 422' });
     expect(serviceMessage(failure)).toContain('date_time_start_estimated');
   });
 });

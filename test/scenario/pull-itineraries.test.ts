@@ -128,7 +128,7 @@ describe('pull-itineraries', () => {
     expect(requestsOf(rig, 'itinerary')).toBe(2);
     expect(await missing(rig, itinerary)).toEqual([]);
     const logged = rig.logLines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'calls by id rejected');
-    expect(logged).toMatchObject([{ level: 'warn', call: 'itinerary', records: 2, code: 'request_refused' }]);
+    expect(logged).toMatchObject([{ level: 'warn', call: 'itinerary', records: 2, code: 'request_rejected' }]);
   });
 
   it('loads or quarantines records that come under another id than the requested one, and marks nothing missing', async () => {

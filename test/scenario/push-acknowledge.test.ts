@@ -23,7 +23,7 @@ describe('an ERP that rejects the acknowledgement of some items', () => {
     await erp.database('rejecting').insert(codes.slice(0, 200).map((code) => ({ code })));
     const place = await makePushPlace({ feeds: { route_plans: erp.feed } });
     const { error } = await place.run('push-route-plans');
-    expect(error?.code).toBe('erp_statement_refused');
+    expect(error?.code).toBe('erp_statement_rejected');
     expect((await erp.acknowledgements()).map(({ code }) => code)).toEqual(codes.slice(200));
     await erp.database('rejecting').delete();
     expect((await place.run('push-route-plans')).error).toBeNull();

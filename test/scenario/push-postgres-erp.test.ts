@@ -133,7 +133,7 @@ describe('an ERP on PostgreSQL', () => {
     const { place } = await openErp((config) => config.replace('logistica.itens', 'logistica.itenz'));
     const { error } = await place.run(PUSH);
     expect(error).toMatchObject({
-      code: 'erp_statement_refused',
+      code: 'erp_statement_rejected',
       message: expect.stringMatching(/no table logistica\.itenz \(query, 42P01\)/),
     });
     expect(place.sandbox.ledger().plans).toEqual({});

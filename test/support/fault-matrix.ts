@@ -71,13 +71,13 @@ export interface MatrixRow {
 
 const LARGE_BYTES = 500_000_000;
 const STATUSES = {
-  '400': skipped('request_refused', LOGIN_REFUSED),
+  '400': skipped('request_rejected', LOGIN_REFUSED),
   '401': UNAUTHORISED,
   '403': FORBIDDEN,
   '404': skipped('not_found'),
   '409': skipped('conflict'),
   '413': skipped('too_large'),
-  '422': skipped('request_refused', LOGIN_REFUSED),
+  '422': skipped('request_rejected', LOGIN_REFUSED),
   '429': THROTTLED,
   '500': retried('service_failed'),
   '502': retried('service_failed'),

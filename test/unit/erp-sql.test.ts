@@ -222,9 +222,9 @@ describe('a value of a driver', () => {
 
 it.each([
   [{ code: 'EREQUEST', number: 1205 }, 'erp_unavailable', 'EREQUEST 1205'],
-  [{ code: 'EREQUEST', number: 208 }, 'erp_statement_refused', 'no such table'],
-  [{ code: 'ELOGIN' }, 'erp_login_refused', 'ELOGIN'],
-  [{ message: 'ORA-00942: table or view does not exist' }, 'erp_statement_refused', 'ORA-00942'],
+  [{ code: 'EREQUEST', number: 208 }, 'erp_statement_rejected', 'no such table'],
+  [{ code: 'ELOGIN' }, 'erp_login_rejected', 'ELOGIN'],
+  [{ message: 'ORA-00942: table or view does not exist' }, 'erp_statement_rejected', 'ORA-00942'],
   [{ code: 'CONNECT_TIMEOUT' }, 'erp_unreachable', 'CONNECT_TIMEOUT'],
   [new Error('Connection terminated unexpectedly'), 'erp_unreachable', 'CONNECTION_LOST'],
 ])('a failure has a code and words: %o', (thrown, code, words) => {

@@ -28,7 +28,7 @@ const short = (error: RoadbookError) => `${error.name} ${error.code}`;
 describe('the status table', () => {
   it.each([
     [301, 'Fatal redirected', 'Ambiguous answer_unclear'],
-    [400, 'Skippable request_refused', 'Skippable request_refused'],
+    [400, 'Skippable request_rejected', 'Skippable request_rejected'],
     [401, 'Fatal unauthorised', 'Fatal unauthorised'],
     [403, 'Fatal forbidden', 'Fatal forbidden'],
     [404, 'Skippable not_found', 'Skippable not_found'],
@@ -36,8 +36,8 @@ describe('the status table', () => {
     [409, 'Skippable conflict', 'Skippable conflict'],
     [413, 'Skippable too_large', 'Skippable too_large'],
     [414, 'Skippable too_large', 'Skippable too_large'],
-    [418, 'Skippable request_refused', 'Skippable request_refused'],
-    [422, 'Skippable request_refused', 'Skippable request_refused'],
+    [418, 'Skippable request_rejected', 'Skippable request_rejected'],
+    [422, 'Skippable request_rejected', 'Skippable request_rejected'],
     [429, 'Retriable throttled', 'Retriable throttled'],
     [500, 'Retriable service_failed', 'Ambiguous answer_unclear'],
     [502, 'Retriable service_failed', 'Ambiguous answer_unclear'],

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { Fatal, Retriable } from '../../src/core/errors.ts';
 import { createNotifier } from '../../src/sync/push/acknowledge.ts';
 
-const rejection = () => new Fatal('no', { code: 'erp_answer_refused' });
+const rejection = () => new Fatal('no', { code: 'erp_answer_rejected' });
 const unavailable = () => new Retriable('busy', { code: 'erp_unavailable' });
-const loginRefused = () => new Fatal('login', { code: 'erp_login_refused' });
+const loginRejected = () => new Fatal('login', { code: 'erp_login_rejected' });
 const unreachable = () => new Retriable('away', { code: 'erp_unreachable' });
 
 /** An ERP that fails for a list as `failureOf` says of any number in it. */
@@ -37,7 +37,7 @@ describe('notification of the ERP', () => {
     const { notifier, heard } = erp((n) => (n % 3 === 0 ? rejection() : undefined));
     expect(await notifier.notify(numbers(0, 9))).toBe(true);
     expect(heard).toEqual([1, 2, 4, 5, 7, 8]);
-    expect(notifier.failure()?.code).toBe('erp_answer_refused');
+    expect(notifier.failure()?.code).toBe('erp_answer_rejected');
   });
 
   it('continues after a list that is rejected completely', async () => {
@@ -58,12 +58,12 @@ describe('notification of the ERP', () => {
     ]);
     expect(await notifier.notify(numbers(0, 30))).toBe(false);
     expect(await notifier.notify(numbers(0, 50))).toBe(false);
-    expect([calls, notifier.failure()?.code]).toEqual([3, 'erp_answer_refused']);
+    expect([calls, notifier.failure()?.code]).toEqual([3, 'erp_answer_rejected']);
   });
 
   it.each([
     ['cannot be reached', unreachable],
-    ['rejects the login', loginRefused],
+    ['rejects the login', loginRejected],
   ])('stops at once where the ERP %s', async (_, failure) => {
     const { notifier, calls } = erp(failure);
     expect(await notifier.notify(numbers(0, 200))).toBe(false);

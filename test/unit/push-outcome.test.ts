@@ -161,7 +161,7 @@ describe('a send that fails', () => {
   });
 
   it('by a status may have taken effect: it keeps the content that was sent', () => {
-    expect(failed(new Skippable('422', details('request_refused', answered(422)))).entry.sent_hash).toBe('one');
+    expect(failed(new Skippable('422', details('request_rejected', answered(422)))).entry.sent_hash).toBe('one');
     expect(failed(new Fatal('403', details('forbidden', answered(403)))).entry.sent_hash).toBe('one');
   });
 

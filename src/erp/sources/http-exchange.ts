@@ -129,13 +129,13 @@ function statusFailure(url: string, { statusCode, headers }: PlainResponse, nowM
     });
   }
   if (statusCode === 401 || statusCode === 403) {
-    return new Fatal(message, { code: 'erp_login_refused', hint: 'Check the headers of the feed.' });
+    return new Fatal(message, { code: 'erp_login_rejected', hint: 'Check the headers of the feed.' });
   }
   const hint =
     statusCode < 400
       ? 'The address redirects elsewhere, which is not followed; set the final address in the feed.'
       : 'Check the address of the feed.';
-  return new Fatal(message, { code: 'erp_answer_refused', hint });
+  return new Fatal(message, { code: 'erp_answer_rejected', hint });
 }
 
 export const tooLarge = (url: string): Fatal =>

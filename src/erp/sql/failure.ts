@@ -22,7 +22,7 @@ const MEANINGS: readonly Meaning[] = [
     matches:
       /^(?:28P01|28000|ELOGIN|ER_ACCESS_DENIED_ERROR|ER_DBACCESS_DENIED_ERROR|ER_ACCESS_DENIED_NO_PASSWORD_ERROR|ORA-01017|NJS-116)$/,
     what: 'rejected the login',
-    code: 'erp_login_refused',
+    code: 'erp_login_rejected',
     hint: 'Check user and password of the feed.',
   },
   {
@@ -44,26 +44,26 @@ const MEANINGS: readonly Meaning[] = [
   {
     matches: /^(?:42P01|42703|42S02|42S22|ER_NO_SUCH_TABLE|ER_BAD_FIELD_ERROR|EREQUEST 20[78]|ORA-00942|ORA-00904)$/,
     what: 'has no such table or column',
-    code: 'erp_statement_refused',
+    code: 'erp_statement_rejected',
     hint: 'Check the names in the statement of the feed.',
   },
   {
     matches: /^ER_CANT_AGGREGATE_\w*COLLATIONS$/,
     what: 'cannot compare texts of two collations',
-    code: 'erp_statement_refused',
+    code: 'erp_statement_rejected',
     hint: 'Give one side the collation of the other, for example r.external_code = v.code collate utf8mb4_general_ci.',
   },
   {
     matches: /^(?:42P08|42P18)$/,
     what: 'cannot determine the type of a value',
-    code: 'erp_statement_refused',
+    code: 'erp_statement_rejected',
     hint: 'Cast the value in the statement of the feed, for example cast(:message as text).',
   },
   {
     matches:
       /^(?:42501|ER_TABLEACCESS_DENIED_ERROR|ER_COLUMNACCESS_DENIED_ERROR|EREQUEST (?:229|230)|ORA-01031|SQLITE_READONLY|SQLITE_PERM)$/,
     what: 'does not permit the statement',
-    code: 'erp_statement_refused',
+    code: 'erp_statement_rejected',
     hint: 'Grant the user of the feed the rights that the statement needs.',
   },
   {
@@ -76,7 +76,7 @@ const MEANINGS: readonly Meaning[] = [
 
 const OTHERWISE: Omit<Meaning, 'matches'> = {
   what: 'rejected a statement',
-  code: 'erp_statement_refused',
+  code: 'erp_statement_rejected',
   hint: 'Run the statement of the feed in a database client to see its own message.',
 };
 
@@ -91,7 +91,7 @@ function missingTable(thrown: unknown): Omit<Meaning, 'matches'> | undefined {
   const hint = isOwn
     ? "Run roadbook-tables.sql, which is beside the configuration, in the ERP's database."
     : 'Check the names in the statement of the feed.';
-  return { what: `has no table ${table}`, code: 'erp_statement_refused', hint };
+  return { what: `has no table ${table}`, code: 'erp_statement_rejected', hint };
 }
 
 /**

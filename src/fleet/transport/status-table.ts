@@ -35,7 +35,7 @@ const TLS = 'The certificate of the service is not trusted; check service.base_u
 export const STATUS_TABLE: Readonly<Record<string, Meaning>> = {
   // A redirect may arrive after the write took effect.
   '3xx': unclear('fatal', 'redirected', MOVED),
-  400: both('skippable', 'request_refused', REJECTED),
+  400: both('skippable', 'request_rejected', REJECTED),
   401: both('fatal', 'unauthorised', NO_ACCESS),
   403: both('fatal', 'forbidden', 'Ask the service to give this account access to the call, or disable the job.'),
   404: both('skippable', 'not_found', NOT_FOUND),
@@ -43,13 +43,13 @@ export const STATUS_TABLE: Readonly<Record<string, Meaning>> = {
   409: both('skippable', 'conflict', REJECTED),
   413: both('skippable', 'too_large', 'Request less at once.'),
   414: both('skippable', 'too_large', 'Request less at once.'),
-  422: both('skippable', 'request_refused', REJECTED),
+  422: both('skippable', 'request_rejected', REJECTED),
   425: unclear('retriable', 'too_early', OVERLOADED),
   429: {
     ...both('retriable', 'throttled', 'Lower service.requests_per_minute if this happens often.'),
     pause: 'always',
   },
-  '4xx': both('skippable', 'request_refused', REJECTED),
+  '4xx': both('skippable', 'request_rejected', REJECTED),
   503: { ...unclear('retriable', 'service_failed', OVERLOADED), pause: 'if-asked' },
   '5xx': unclear('retriable', 'service_failed', OVERLOADED),
   other: unclear('retriable', 'bad_answer', PROXY),

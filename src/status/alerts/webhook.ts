@@ -39,7 +39,7 @@ async function sendOnce(address: string, message: JsonObject, clock: Clock, sign
     });
   if (statusCode >= 200 && statusCode <= 299) return;
   if (statusCode < 500 && !RETRIABLE.includes(statusCode)) {
-    throw new Fatal(`The alert webhook rejected the message (${statusCode})`, { code: 'alert_refused', hint: HINT });
+    throw new Fatal(`The alert webhook rejected the message (${statusCode})`, { code: 'alert_rejected', hint: HINT });
   }
   const pauseMs = retryAfterMs(headers['retry-after'], clock.now());
   throw new Retriable(`The alert webhook answered ${statusCode}`, {

@@ -89,7 +89,7 @@ export async function notifyEach(notify: () => Promise<void>): Promise<NotifiedI
 const MOST_UNAVAILABLE = 30;
 
 /** After one of these the ERP counts as unavailable at once: each further rejected login could lock the account. */
-const STOPPING = ['erp_unreachable', 'erp_login_refused'];
+const STOPPING = ['erp_unreachable', 'erp_login_rejected'];
 
 /**
  * Notifies the ERP of one list after another: a list in one call, or item by item if that call fails, so that one item

@@ -19,7 +19,7 @@ export const ptErrors = {
     'A lista de planos mostra quais e por quê.',
   ],
   alert_failed: ['O endereço dos alertas não responde.', 'Confira alerts.webhook.'],
-  alert_refused: ['O endereço dos alertas recusou a mensagem.', 'Confira alerts.webhook.'],
+  alert_rejected: ['O endereço dos alertas rejeitou a mensagem.', 'Confira alerts.webhook.'],
   answer_unclear: [
     'O serviço não deu uma resposta clara a um envio.',
     'O envio pode ter chegado: ele é consultado antes de ser repetido.',
@@ -28,7 +28,7 @@ export const ptErrors = {
   base_url_invalid: ['O endereço do serviço é inválido.', 'Corrija service.base_url: o endereço começa com https.'],
   body_too_large: ['A resposta do serviço é grande demais.', 'Busque menos registros por vez.'],
   closed: ['O comando já estava parando.', 'Inicie o comando de novo.'],
-  conflict: ['O serviço recusou a solicitação por conflito.', FIELDS],
+  conflict: ['O serviço rejeitou a solicitação por conflito.', FIELDS],
   connection_lost: ['A conexão com o serviço caiu.', DOWN],
   deadline_missed: ['Há planos não confirmados até a hora-limite da véspera.', 'A lista de planos mostra por quê.'],
   differs: [
@@ -40,7 +40,7 @@ export const ptErrors = {
     'O endereço do banco de dados do ERP não pode ser lido.',
     'No usuário e na senha, escreva @ como %40, / como %2F, : como %3A, # como %23, ? como %3F e % como %25.',
   ],
-  erp_answer_refused: ['O ERP recusou a consulta.', 'Confira o endereço da fonte.'],
+  erp_answer_rejected: ['O ERP rejeitou a consulta.', 'Confira o endereço da fonte.'],
   erp_answer_too_large: ['A resposta do ERP é grande demais.', 'Faça o endereço devolver somente registros novos.'],
   erp_answer_unreadable: [
     'A resposta do ERP não pode ser lida como lista JSON.',
@@ -58,7 +58,7 @@ export const ptErrors = {
   ],
   erp_folder_full: ['O disco da pasta de entrada está cheio.', 'Libere espaço. Nada do que foi gravado se perde.'],
   erp_folder_unusable: ['A pasta de entrada não pode ser usada.', 'Confira a pasta, o disco e as permissões.'],
-  erp_login_refused: ['O ERP recusou o usuário ou a senha.', 'Confira as credenciais da fonte.'],
+  erp_login_rejected: ['O ERP rejeitou o usuário ou a senha.', 'Confira as credenciais da fonte.'],
   erp_mapping_wrong: ['O mapeamento da fonte não pode ser usado.', 'npx roadbook erp check sugere um.'],
   erp_nothing_changed: [
     'O comando da fonte não encontrou a linha do ERP, que por isso não sabe o resultado.',
@@ -72,7 +72,7 @@ export const ptErrors = {
     'As linhas do ERP não podem ser lidas.',
     'npx roadbook erp check mostra cada uma e sugere um mapeamento.',
   ],
-  erp_statement_refused: ['O banco de dados do ERP recusou o comando da fonte.', STATEMENT],
+  erp_statement_rejected: ['O banco de dados do ERP rejeitou o comando da fonte.', STATEMENT],
   erp_unavailable: ['O ERP está ocupado ou não respondeu a tempo.', PASSING],
   erp_unreachable: ['O ERP não responde.', `Confira o endereço da fonte e a rede. ${PASSING}`],
   export_unwritable: ['A exportação não pôde ser gravada.', 'Confira o espaço em disco e as permissões.'],
@@ -100,7 +100,7 @@ export const ptErrors = {
   reader_lost: ['O processo que lia o banco para a exportação terminou.', 'Confira a memória e exporte de novo.'],
   redirected: ['O serviço redireciona para outro endereço.', 'Se confia nele, ponha-o em service.base_url.'],
   request_invalid: ['A solicitação ao serviço seria inválida e não foi enviada.', 'Corrija os campos indicados.'],
-  request_refused: ['O serviço não aceita esta solicitação.', FIELDS],
+  request_rejected: ['O serviço não aceita esta solicitação.', FIELDS],
   secret_unreadable: [
     'O arquivo do segredo dos hashes não pode ser lido ou está vazio.',
     'Restaure o arquivo data/privacy.key, ou preencha privacy.secret.',
@@ -132,14 +132,14 @@ export const ptErrors = {
     'O banco de dados tem danos.',
     'Pare o serviço local, guarde o arquivo e restaure a última cópia.',
   ],
-  warehouse_failed: ['O banco de dados recusou um comando.', 'É um defeito do Roadbook: relate-o com a linha do log.'],
+  warehouse_failed: ['O banco de dados rejeitou um comando.', 'É um defeito do Roadbook: relate-o com a linha do log.'],
   warehouse_full: ['O disco do banco de dados está cheio.', 'Libere espaço. Nada do que foi gravado se perde.'],
   warehouse_in_use: [
     'Há visões de outros que dependem das visões bi_.',
     'Apague-as, inicie o Roadbook e crie-as de novo.',
   ],
   warehouse_locked: ['Outro programa bloqueia o banco de dados.', `Encerre as transações longas. ${PASSING}`],
-  warehouse_login_refused: ['O banco de dados recusou o usuário ou a senha.', 'Confira warehouse.url.'],
+  warehouse_login_rejected: ['O banco de dados rejeitou o usuário ou a senha.', 'Confira warehouse.url.'],
   warehouse_newer: [
     'O banco de dados é de uma versão mais nova.',
     'Use aquela versão, ou restaure uma cópia anterior.',

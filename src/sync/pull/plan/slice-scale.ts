@@ -44,7 +44,7 @@ export function recordLimit(isDivisible: () => boolean, most = MOST_PREPARED): (
 export const isTooMuch = ({ code }: RoadbookError): boolean => isTooLarge(code) || code === TOO_MANY;
 
 /** The service rejects the request, perhaps because of one of the records that it names. */
-export const isRejected = ({ code }: RoadbookError): boolean => code === 'request_refused' || code === 'not_found';
+export const isRejected = ({ code }: RoadbookError): boolean => code === 'request_rejected' || code === 'not_found';
 
 /** Slices of the next run should be smaller. */
 export const isTooLarge = (code: string): boolean => TOO_LARGE.has(code);

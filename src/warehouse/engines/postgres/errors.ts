@@ -46,7 +46,7 @@ const MEANINGS: readonly Meaning[] = [
   {
     matches: /^28\w{3}$/,
     what: 'rejected the login',
-    code: 'warehouse_login_refused',
+    code: 'warehouse_login_rejected',
     hint: 'Check the user and the password in warehouse.url.',
     mayPass: false,
   },
