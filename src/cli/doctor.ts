@@ -5,7 +5,7 @@ import { alertMessage } from '../status/alerts/alerts.ts';
 import { sendToWebhook } from '../status/alerts/webhook.ts';
 import type { CheckResult } from '../status/doctor/check-result.ts';
 import { type DoctorDependencies, runChecks } from '../status/doctor/doctor.ts';
-import { refusalOf } from '../status/health/config-error.ts';
+import { rejectionOf } from '../status/health/config-error.ts';
 import { type ProbeReport, probeService } from '../sync/probe/probe.ts';
 import { readConfigState } from '../warehouse/control/config-state.ts';
 import { budgetOf } from './budget.ts';
@@ -35,7 +35,7 @@ export const checkApp = (app: App, { alert = false, probe = false, only }: Asked
     only,
     file: app.loaded.file,
     config: app.loaded.config,
-    configError: async () => refusalOf(app.loaded.file, await app.tryRead(readConfigState)),
+    configError: async () => rejectionOf(app.loaded.file, await app.tryRead(readConfigState)),
     budgetWarnings: async () => (await budgetOf(app)).warnings,
     ...(alert && { sendTestAlert: () => sendTestAlert(app) }),
     ...(probe && { probe: () => probeApp(app) }),

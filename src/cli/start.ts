@@ -11,7 +11,7 @@ import { createReload } from '../schedule/reload.ts';
 import { createScheduler, type ScheduledJob } from '../schedule/scheduler.ts';
 import { localTick, nextTick } from '../schedule/ticks.ts';
 import { createControlWatch } from '../schedule/watch.ts';
-import { refusalOf } from '../status/health/config-error.ts';
+import { rejectionOf } from '../status/health/config-error.ts';
 import type { StatusServerDependencies } from '../status/server/dependencies.ts';
 import { startStatusServer } from '../status/server/server.ts';
 import { runChain } from '../sync/job-chain.ts';
@@ -151,7 +151,7 @@ const pageDependencies = async (app: App, engine: Engine): Promise<StatusServerD
   privacy: await app.privacy(),
   jobActions: jobActions(app, engine),
   running: () => app.loaded,
-  refusedEdit: async () => refusalOf(app.loaded.file, await readConfigState(engine)),
+  rejectedEdit: async () => rejectionOf(app.loaded.file, await readConfigState(engine)),
   session: async () => (await app.service()).fleet.session(),
   queueFacts: app.dispatcher.facts,
 });

@@ -4,7 +4,7 @@ import type { App } from '../app/app.ts';
 import { firstNames } from '../core/text/first-names.ts';
 import { formatDuration } from '../core/time/durations.ts';
 import { shownTick } from '../schedule/ticks.ts';
-import { refusalOf } from '../status/health/config-error.ts';
+import { rejectionOf } from '../status/health/config-error.ts';
 import { type StatusDocument, type StatusFacts, statusFacts } from '../status/health/status-document.ts';
 import { readConfigState } from '../warehouse/control/config-state.ts';
 import { defineCommand, print, withApp } from './command.ts';
@@ -32,7 +32,7 @@ export async function readStatus(app: App): Promise<StatusFacts> {
     config: app.loaded.config,
     configState: state,
     configLoadedAt: state?.loaded_at ?? app.loaded.loadedAt,
-    configError: app.loaded.error?.message ?? (await refusalOf(app.loaded.file, state)),
+    configError: app.loaded.error?.message ?? (await rejectionOf(app.loaded.file, state)),
     jobs: app.jobs,
     engine,
     clock: app.clock,

@@ -48,7 +48,7 @@ export function createReload({ apply, storeResult, log }: ReloadDependencies): R
         return false;
       }
       log[level](
-        { event: 'config_refused', cause, err: error },
+        { event: 'config_rejected', cause, err: error },
         'edit rejected; the last valid configuration stays in force',
       );
       return store(error);

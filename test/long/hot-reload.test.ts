@@ -62,16 +62,16 @@ describe('an edit of the running daemon', () => {
     await start({ 'pull-vehicles': EACH_SECOND });
     const before = configFor(sandbox.url, only({ 'pull-vehicles': EACH_SECOND }));
     edit(`${before}timezoen: UTC\n`);
-    await daemon.printed(/"config_refused"[^\n]*roadbook\.yaml:\d+:1 /);
+    await daemon.printed(/"config_rejected"[^\n]*roadbook\.yaml:\d+:1 /);
     const line = before.split('\n').length;
     expect((await status()).config.error).toContain(`config/roadbook.yaml:${line}:1  timezoen: is not a known field`);
     const shown = await place.runHere(['status']);
     expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('did you mean `timezone`?') });
 
     edit('service: [\n');
-    await daemon.printed(/"config_refused"[^\n]*roadbook\.yaml:1:10 /);
+    await daemon.printed(/"config_rejected"[^\n]*roadbook\.yaml:1:10 /);
     rmSync(path());
-    await daemon.printed(/"config_refused"[^\n]*does not exist/);
+    await daemon.printed(/"config_rejected"[^\n]*does not exist/);
 
     edit(`${before}timezone: UTC\n`);
     await daemon.printed(/"config_reloaded"[^\n]*"changed":\["timezone","jobs/);
@@ -89,15 +89,15 @@ describe('an edit of the running daemon', () => {
   it('that needs a restart is rejected with that reason', async () => {
     await start({ 'pull-vehicles': ONCE_A_YEAR });
     edit(configFor(sandbox.url, `${only({})}warehouse: { file: data/other.db }\n`));
-    await daemon.printed(/"config_refused"[^\n]*warehouse.file: a change of the warehouse needs a restart/);
+    await daemon.printed(/"config_rejected"[^\n]*warehouse.file: a change of the warehouse needs a restart/);
     edit(configFor(sandbox.url, `${only({})}scale: { workers: 2 }\n`));
     await daemon.printed(
-      /"config_refused"[^\n]*scale: a change of the dispatcher or of the number of workers needs a restart/,
+      /"config_rejected"[^\n]*scale: a change of the dispatcher or of the number of workers needs a restart/,
     );
     edit(configFor('sandbox', only({})));
-    await daemon.printed(/"config_refused"[^\n]*service.base_url: a switch to or from the built-in sandbox/);
+    await daemon.printed(/"config_rejected"[^\n]*service.base_url: a switch to or from the built-in sandbox/);
     edit('');
-    await daemon.printed(/"config_refused"[^\n]*the file no longer has/);
+    await daemon.printed(/"config_rejected"[^\n]*the file no longer has/);
     expect((await status()).config.error).toContain('config/roadbook.yaml:1:1  service');
     await end();
   });

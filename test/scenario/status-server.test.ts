@@ -99,7 +99,7 @@ describe('the probes', () => {
 
 describe('/api/status', () => {
   it('is the document of `roadbook status --json`', async () => {
-    place = await makeStatusPlace({ refusedEdit: 'config/roadbook.yaml:3:5 is wrong' });
+    place = await makeStatusPlace({ rejectedEdit: 'config/roadbook.yaml:3:5 is wrong' });
     await place.rig.run('pull-vehicles');
     const { json } = await place.ask('GET', '/api/status');
     const { config, loadedAt } = place.dependencies.running();

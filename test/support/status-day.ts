@@ -46,7 +46,7 @@ jobs:
   pull-checklists: { enabled: false }
   push-route-plans: { deadline: "18:00" }
 `,
-    refusedEdit: 'config/roadbook.yaml:12:3 jobs.pull-event: there is no such key (did you mean `pull-events`?)',
+    rejectedEdit: 'config/roadbook.yaml:12:3 jobs.pull-event: there is no such key (did you mean `pull-events`?)',
     queue: { waiting: 1_240, active: 16, dead: 2 },
     ...options,
   });

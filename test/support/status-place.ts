@@ -44,7 +44,7 @@ export interface AskOptions {
 export interface StatusPlaceOptions extends Partial<RigOptions> {
   /** YAML of the configuration. */
   config?: string;
-  refusedEdit?: string;
+  rejectedEdit?: string;
   /** Facts about the queue of the daemons; default none. */
   queue?: QueueFacts;
 }
@@ -77,7 +77,7 @@ export async function makeStatusPlace(options: StatusPlaceOptions = {}): Promise
     logTail,
     jobActions: { run: record('run'), pause: record('pause'), resume: record('resume') },
     running: () => ({ file: 'config/roadbook.yaml', config, loadedAt }),
-    refusedEdit: async () => options.refusedEdit ?? null,
+    rejectedEdit: async () => options.rejectedEdit ?? null,
     session: async () => rig.dependencies.fleet.session(),
     queueFacts: async () => options.queue ?? null,
   };

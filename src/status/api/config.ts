@@ -13,11 +13,11 @@ import type { StatusServerDependencies } from '../server/dependencies.ts';
 
 const MOST_ACTIONS = 50;
 
-export function config({ engine, clock, running, refusedEdit, redactor, jobs }: StatusServerDependencies): Hono {
+export function config({ engine, clock, running, rejectedEdit, redactor, jobs }: StatusServerDependencies): Hono {
   const app = new Hono();
   app.get('/config', async (c) => {
     const { file, config: current, loadedAt } = running();
-    const error = await refusedEdit();
+    const error = await rejectedEdit();
     const controls = await readControls(engine);
     const schedules = Object.entries(current.jobs).map(([name, { enabled, schedule, timezone }]) => {
       const paused = controls.get(name)?.paused ?? false;

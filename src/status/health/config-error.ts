@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { digestOf } from '../../config/watch.ts';
 import type { ConfigState } from '../../warehouse/control/config-state.ts';
 
-export async function refusalOf(file: string, state: ConfigState | undefined): Promise<string | null> {
+export async function rejectionOf(file: string, state: ConfigState | undefined): Promise<string | null> {
   if (state === undefined || state.rejected.length === 0) return null;
   const digest = digestOf(await readFile(file).catch(() => ''));
   return state.rejected.find((edit) => edit.digest === digest)?.error ?? null;

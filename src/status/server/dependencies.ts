@@ -19,7 +19,7 @@ export interface StatusServerDependencies
   jobActions: Record<'run' | 'pause' | 'resume', (job: string) => Promise<string>>;
   running(): { file: string; config: Config; loadedAt: string };
   /** The error of the last rejected edit, with file:line:column; null if the file is in effect. */
-  refusedEdit(): Promise<string | null>;
+  rejectedEdit(): Promise<string | null>;
   session(): Promise<SessionState>;
   /** Counts of the queue that the daemons share; null if there is no queue. */
   queueFacts: Dispatcher['facts'];

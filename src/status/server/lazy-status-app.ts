@@ -44,7 +44,7 @@ function factsReader(dependencies: StatusServerDependencies): () => Promise<Stat
       config,
       configState: await readConfigState(dependencies.engine),
       configLoadedAt: loadedAt,
-      configError: await dependencies.refusedEdit(),
+      configError: await dependencies.rejectedEdit(),
       session: await dependencies.session(),
       rowCounts,
     });

@@ -18,7 +18,7 @@ const Config = ({ file, loaded_at, error, config, schedules, actions }) => html`
     error === null
       ? null
       : html`<section class="banner bad" aria-label=${t('config.rejected')}>
-          <strong>${t('config.rejectedText')}</strong><pre class="refusal" tabindex="0" aria-label=${t('column.error')} lang="en">${error}</pre></section>`
+          <strong>${t('config.rejectedText')}</strong><pre class="rejection" tabindex="0" aria-label=${t('column.error')} lang="en">${error}</pre></section>`
   }
   <p class="lead">${rich('config.loaded', { file: html`<code>${file}</code>`, when: html`<${Time} at=${loaded_at} />` })}</p>
   <h2>${t('config.week')}</h2>
