@@ -132,7 +132,7 @@ describe('the session', () => {
     const failures = await Promise.all([1, 2, 3].map(() => failureOf(fleet.call(vehicles, SOME))));
     for (const failure of failures) expect(failure).toMatchObject({ code: 'login_refused', name: 'Fatal' });
     expect(sandbox.ledger()).toMatchObject({ requests: { login: 1 }, logins_refused: 1 });
-    expect(fleet.session()).toEqual({ state: 'refused', expires_at: null });
+    expect(fleet.session()).toEqual({ state: 'rejected', expires_at: null });
   });
 
   it('a revoked password: three logins at most, also across restarts, until the cool-down or a change', async () => {

@@ -22,7 +22,7 @@ export interface Token extends Tokens {
 }
 
 export interface SessionState {
-  state: 'none' | 'active' | 'refused';
+  state: 'none' | 'active' | 'rejected';
   expires_at: string | null;
 }
 
@@ -130,7 +130,7 @@ export function createSession({ renew, logIn, clock, log, redactor }: SessionDep
     isFresh: (token: Token) => clock.now() < token.expiresAt,
     state(): SessionState {
       if (current === undefined || isUnusable(current)) {
-        return { state: isLoginRejected ? 'refused' : 'none', expires_at: null };
+        return { state: isLoginRejected ? 'rejected' : 'none', expires_at: null };
       }
       const { expiresAt } = current;
       return { state: 'active', expires_at: expiresAt === FAR_AWAY ? null : isoInstant(expiresAt) };

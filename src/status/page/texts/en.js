@@ -140,7 +140,7 @@ export const en = {
   'health.attention': 'needs attention',
   'session.none': 'none',
   'session.active': 'active',
-  'session.refused': 'refused',
+  'session.rejected': 'rejected',
   'legend.ok': 'ok',
   'legend.partial': 'partial',
   'legend.failed': 'failed or abandoned',

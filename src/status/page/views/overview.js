@@ -79,7 +79,7 @@ function Cards({ status }) {
     <${Card} name=${t('card.quarantine')} value=${count(quarantine)} tone=${quarantine > 0 ? 'late' : ''} href=${href('data', ['quarantine'])}>
       ${t('card.invalid', { n: quarantine })}<//>
     <${Card} name=${t('card.rows')} value=${shortCount(rows)} href=${href('data')}>${t('card.tables', { n: tables.length })}<//>
-    <${Card} name=${t('card.session')} value=${word('session', session.state)} tone=${session.state === 'refused' ? 'bad' : ''}>
+    <${Card} name=${t('card.session')} value=${word('session', session.state)} tone=${session.state === 'rejected' ? 'bad' : ''}>
       ${session.expires_at === null ? t('card.noToken') : rich('card.renews', { when: html`<${Time} kind="until" at=${session.expires_at} />` })}<//>
     <${Card} name=${t('card.config')} value=${config.error === null ? t('card.inEffect') : t('card.configRejected')} tone=${config.error === null ? '' : 'bad'} href=${href('config')}>
       ${rich('card.loaded', { when: html`<${Time} at=${config.loaded_at} />` })}<//>
