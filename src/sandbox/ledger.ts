@@ -7,9 +7,9 @@ const zeroCounts = (): Record<string, number> => Object.create(null);
 
 const emptyLedger = () => ({
   logins: 0,
-  logins_refused: 0,
+  logins_rejected: 0,
   renewals: 0,
-  renewals_refused: 0,
+  renewals_rejected: 0,
   /** Requests that arrived, by call, whatever their outcome. */
   requests: zeroCounts(),
   /** Answers by status; a request without an answer counts as `none`. */
@@ -26,7 +26,7 @@ const emptyLedger = () => ({
 });
 
 export type Ledger = ReturnType<typeof emptyLedger>;
-type SessionCount = 'logins' | 'logins_refused' | 'renewals' | 'renewals_refused';
+type SessionCount = 'logins' | 'logins_rejected' | 'renewals' | 'renewals_rejected';
 type CountedList = Exclude<keyof Ledger, SessionCount | 'max_in_flight' | 'per_minute_max'>;
 
 export type LedgerRecorder = ReturnType<typeof createLedger>;

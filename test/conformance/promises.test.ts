@@ -173,7 +173,7 @@ describe.each(engineCases)('on $name', ({ name: engine }) => {
           expect(await allFacts(rig, job)).toEqual(before);
         });
         await kept.prove(job, engine, 'one session, few logins', async () => {
-          expect(rig.sandbox.ledger()).toMatchObject({ logins: 1, logins_refused: 0 });
+          expect(rig.sandbox.ledger()).toMatchObject({ logins: 1, logins_rejected: 0 });
         });
         await kept.prove(job, engine, 'secrets stay in', async () => {
           const output = JSON.stringify([rig.logLines, await allContents(rig, job), await controlRows(rig)]);
@@ -239,7 +239,7 @@ describe.each(engineCases)('on $name', ({ name: engine }) => {
       expect(counted()[push.name(2)]).toBe(1);
     });
     await kept.prove(job, engine, 'one session, few logins', async () => {
-      expect(place.sandbox.ledger()).toMatchObject({ logins: 1, logins_refused: 0 });
+      expect(place.sandbox.ledger()).toMatchObject({ logins: 1, logins_rejected: 0 });
     });
     await kept.prove(job, engine, 'secrets stay in', async () => {
       const output = JSON.stringify([place.lines, await controlRows(place)]);

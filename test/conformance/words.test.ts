@@ -41,6 +41,7 @@ const RETIRED: Readonly<Record<string, string>> = {
   'keepers?': 'manager',
   'sync_parts|surroundings': 'dependencies',
   'part_of(?!_)|months_of': 'parent, partitionBy',
+  '\\w*refus(?:e|es|ed|ing|als?)\\w*': 'reject, rejected, rejection',
 };
 
 /** Where a word means something else, or is a name that others rely on. */
@@ -49,6 +50,11 @@ const ALLOWED: readonly RegExp[] = [
   /atAndLocal\('told'|'confirmed', 'told'\]/g, // the prefix of these
   /\b(?:vouched|blind): '|, '(?:vouched|blind)'\]|`(?:vouched|blind|search_blind)`/g, // values that an earlier version stored
   /'not told'/g, // a value in a recipe of the cookbook, which reports may filter by
+  /login_refused|refuse[sd] the login|refused logins?|login that is refused|three refusals/gi, // exit code 4
+  /ECONNREFUSED|connection refused|'refused'|`refused`/gi, // of the network, and as a fault of the sandbox
+  /\?\.refused|\brefused\??: /g, // the stored count of rejected logins, and an outcome that an earlier version stored
+  /`\w+_refused`|'keep_refused'|`RoadbookConfigRefused`/g, // earlier names, for those who used them
+  /Refused by the customer/g, // a reason that an agent gives
 ];
 
 /** Written by programs, from texts that are tested where they stand. */

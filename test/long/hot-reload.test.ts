@@ -121,7 +121,7 @@ describe('an edit of the running daemon', () => {
     await daemon.printed(/"job":"pull-drivers"[^\n]*"cause":"schedule"[^\n]*"status":"ok"/);
     await daemon.printed(/"job":"pull-vehicles"[^\n]*"status":"ok"/);
     await end();
-    expect(sandbox.ledger()).toMatchObject({ logins: 2, logins_refused: 0 });
+    expect(sandbox.ledger()).toMatchObject({ logins: 2, logins_rejected: 0 });
     const output = daemon.stdout() + daemon.stderr();
     expect(output).not.toContain('changed-in-the-meantime');
     expect(await place.query("select distinct status from sync_run where job = 'pull-vehicles'")).toEqual([

@@ -389,7 +389,7 @@ describe('slices through the queue', () => {
     const daemon = failing.start(['start']);
     await daemon.printed(/is running/);
     const run = rig.run('pull-vehicles');
-    await expect.poll(() => rig.sandbox.ledger().logins_refused, { timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(() => rig.sandbox.ledger().logins_rejected, { timeout: 30_000 }).toBeGreaterThan(0);
     await daemon.printed(/login_refused.*slice will be retried/);
     const other = dispatcherOn(rig, 1);
     await other.start();

@@ -28,7 +28,7 @@ describe('the session', () => {
     await admin('/tokens/expire', {});
     const results = await Promise.all(Array.from({ length: 50 }, () => fleet.call(vehicles, SOME)));
     expect(results).toHaveLength(50);
-    expect(sandbox.ledger()).toMatchObject({ logins: 1, renewals: 1, renewals_refused: 0 });
+    expect(sandbox.ledger()).toMatchObject({ logins: 1, renewals: 1, renewals_rejected: 0 });
   });
 
   it.each(['refresh-bearer', 'body', 'access-bearer'] as const)(
@@ -38,18 +38,18 @@ describe('the session', () => {
       await fleet.call(vehicles, SOME);
       await admin('/tokens/expire', {});
       await fleet.call(vehicles, SOME);
-      const { renewals_refused } = sandbox.ledger();
+      const { renewals_rejected } = sandbox.ledger();
       // The body variant carries the access token too, so it is found first.
       const found = renewal === 'access-bearer' ? 'body' : renewal;
       expect(await memory.read()).toMatchObject({ renewal: found });
       await admin('/tokens/expire', {});
       await fleet.call(vehicles, SOME);
-      expect(sandbox.ledger()).toMatchObject({ logins: 1, renewals: 2, renewals_refused });
+      expect(sandbox.ledger()).toMatchObject({ logins: 1, renewals: 2, renewals_rejected });
       const second = openFleet(sandbox.url, sandbox, { memory });
       await second.fleet.call(vehicles, SOME);
       await admin('/tokens/expire', {});
       await second.fleet.call(vehicles, SOME);
-      expect(sandbox.ledger()).toMatchObject({ logins: 2, renewals: 3, renewals_refused });
+      expect(sandbox.ledger()).toMatchObject({ logins: 2, renewals: 3, renewals_rejected });
     },
   );
 
@@ -60,7 +60,7 @@ describe('the session', () => {
       await fleet.call(vehicles, SOME);
       await admin('/tokens/expire', {});
       await fleet.call(vehicles, SOME);
-      expect(sandbox.ledger()).toMatchObject({ logins: 1, renewals: 1, renewals_refused: 0 });
+      expect(sandbox.ledger()).toMatchObject({ logins: 1, renewals: 1, renewals_rejected: 0 });
     },
   );
 
@@ -85,10 +85,10 @@ describe('the session', () => {
       await admin('/tokens/expire', {});
     }
     await fleet.call(vehicles, SOME);
-    expect(sandbox.ledger()).toMatchObject({ logins: 1, renewals: 3, renewals_refused: 0 });
+    expect(sandbox.ledger()).toMatchObject({ logins: 1, renewals: 3, renewals_rejected: 0 });
     await admin('/tokens/expire', { refresh: true });
     await fleet.call(vehicles, SOME);
-    expect(sandbox.ledger()).toMatchObject({ logins: 2, renewals: 3, renewals_refused: 1 });
+    expect(sandbox.ledger()).toMatchObject({ logins: 2, renewals: 3, renewals_rejected: 1 });
   });
 
   it('renew: happens before expiry, by the lifetime of the token, even when the local clock is wrong', async () => {
@@ -131,7 +131,7 @@ describe('the session', () => {
     const { fleet, sandbox } = await openBoth({}, { settings: { password: 'wrong-password' } });
     const failures = await Promise.all([1, 2, 3].map(() => failureOf(fleet.call(vehicles, SOME))));
     for (const failure of failures) expect(failure).toMatchObject({ code: 'login_refused', name: 'Fatal' });
-    expect(sandbox.ledger()).toMatchObject({ requests: { login: 1 }, logins_refused: 1 });
+    expect(sandbox.ledger()).toMatchObject({ requests: { login: 1 }, logins_rejected: 1 });
     expect(fleet.session()).toEqual({ state: 'rejected', expires_at: null });
   });
 
@@ -143,23 +143,23 @@ describe('the session', () => {
     await admin('/tokens/expire', { refresh: true });
     const failLogin = async (client = fleet) => await failureOf(drive(clock, client.call(vehicles, SOME)));
     for (let i = 0; i < 5; i++) expect(await failLogin()).toMatchObject({ code: 'login_refused' });
-    expect(sandbox.ledger().renewals_refused, 'a session that is over is not renewed again').toBe(3);
+    expect(sandbox.ledger().renewals_rejected, 'a session that is over is not renewed again').toBe(3);
     const restarted = openFleet(sandbox.url, sandbox, { clock, memory }).fleet;
     const blocked = await failLogin(restarted);
     expect(blocked).toBeInstanceOf(Fatal);
     expect(blocked.hint).toContain('after 2025-03-12T15:3');
-    expect(sandbox.ledger()).toMatchObject({ logins: 1, logins_refused: 3 });
+    expect(sandbox.ledger()).toMatchObject({ logins: 1, logins_rejected: 3 });
     expect(JSON.stringify(await memory.read())).not.toContain(sandbox.credentials.password);
 
     await clock.advance(31 * MINUTE);
     await failLogin();
     await failLogin();
-    expect(sandbox.ledger().logins_refused).toBe(4);
+    expect(sandbox.ledger().logins_rejected).toBe(4);
 
     const settings = { password: 'changed-meanwhile' };
     const corrected = openFleet(sandbox.url, sandbox, { clock, memory, settings }).fleet;
     await drive(clock, corrected.call(vehicles, SOME));
-    expect(sandbox.ledger()).toMatchObject({ logins: 2, logins_refused: 4 });
+    expect(sandbox.ledger()).toMatchObject({ logins: 2, logins_rejected: 4 });
     expect((await memory.read())?.refused).toBeUndefined();
   });
 
@@ -174,7 +174,7 @@ describe('the session', () => {
     await failLogin(3);
     aheadMs = 0;
     await failLogin(2);
-    expect(sandbox.ledger().logins_refused, 'one, and then none until the cool-down').toBe(4);
+    expect(sandbox.ledger().logins_rejected, 'one, and then none until the cool-down').toBe(4);
   });
 
   it('a fault at login is retriable and does not count as a rejection', async () => {
@@ -255,6 +255,6 @@ describe('the session', () => {
       await fleet.call(vehicles, SOME);
       await admin('/tokens/expire', {});
     }
-    expect(sandbox.ledger()).toMatchObject({ logins: 1, renewals: 2, renewals_refused: 1 });
+    expect(sandbox.ledger()).toMatchObject({ logins: 1, renewals: 2, renewals_rejected: 1 });
   });
 });

@@ -89,11 +89,11 @@ describe('run pull-vehicles', () => {
     const { code, stdout } = await place.runHere(['run', 'pull-vehicles', '--json'], wrong);
     expect(code).toBe(4);
     expect(JSON.parse(stdout).error.code).toBe('login_refused');
-    expect(sandbox.ledger()).toMatchObject({ logins_refused: 1 });
+    expect(sandbox.ledger()).toMatchObject({ logins_rejected: 1 });
     for (let times = 1; times < 4; times++) {
       expect((await place.runHere(['run', 'pull-vehicles'], wrong)).code).toBe(4);
     }
-    expect(sandbox.ledger()).toMatchObject({ logins_refused: 3 });
+    expect(sandbox.ledger()).toMatchObject({ logins_rejected: 3 });
     expect((await runJson()).code).toBe(0);
   });
 });

@@ -108,7 +108,7 @@ describe('a fault', () => {
     await using client = await withFault({ fault: 'revoked-password', times: 1 }, 'login');
     expect(await client.login()).not.toHaveProperty('access_token');
     expect(await client.login()).not.toHaveProperty('access_token');
-    expect(client.sandbox.ledger().logins_refused).toBe(2);
+    expect(client.sandbox.ledger().logins_rejected).toBe(2);
     await client.admin('credentials', { password: 'demo' });
     expect(await client.login()).toHaveProperty('access_token');
   });

@@ -18,7 +18,7 @@ describe('login', () => {
       const body = JSON.stringify({ ...client.sandbox.credentials, [part]: 'other' });
       expect((await client.raw('/auth/login/', { method: 'POST', body })).status).toBe(401);
     }
-    expect(client.sandbox.ledger()).toMatchObject({ logins: 1, logins_refused: 4 });
+    expect(client.sandbox.ledger()).toMatchObject({ logins: 1, logins_rejected: 4 });
   });
 
   it('gives a token that expires on the sandbox’s clock', async () => {
@@ -74,7 +74,7 @@ describe('renewal', () => {
     await client.advance(DAY);
     expect((await renew(client, refresh_token)).status).toBe(401);
     expect((await renew(client, access_token)).status).toBe(401);
-    expect(client.sandbox.ledger().renewals_refused).toBe(2);
+    expect(client.sandbox.ledger().renewals_rejected).toBe(2);
   });
 
   it('returns a new refresh token and invalidates the old one when they rotate', async () => {

@@ -17,7 +17,7 @@ export const declarations: ConfigDeclarations = {
           since: durationOption('30d', 'How far back a first run reads (default 30d).', { min: '1h' }),
           batch: z.int().min(1).max(500).default(100).describe('Records a batch (default 100).'),
           ratio: z.number().multipleOf(0.5).default(0.5).describe('Share (default 0.5).'),
-          strict: z.boolean().default(false).describe('Refuses unknown categories (default false).'),
+          strict: z.boolean().default(false).describe('Rejects unknown categories (default false).'),
           categories: z
             .union([z.literal('all'), z.array(z.int()).min(1)])
             .default('all')

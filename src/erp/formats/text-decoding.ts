@@ -46,7 +46,7 @@ export async function* decodeText(
   let decoder: TextDecoder | undefined;
   let passed = 0;
   const guess = isGuess ? westernGuess() : undefined;
-  const refuse = (doubt: string | undefined): void => {
+  const rejectIf = (doubt: string | undefined): void => {
     if (doubt !== undefined) throw new NotWestern(doubt);
   };
   const decode = (chunk?: Buffer): string => {
@@ -64,14 +64,14 @@ export async function* decodeText(
     decoder ??= new TextDecoder(known ?? encodingOf(bytes), { fatal: true, ignoreBOM: true });
     const decoded = decode(chunk);
     const text = encoding === 'ibm850' ? asIbm850(decoded) : decoded;
-    refuse(guess?.read(text));
+    rejectIf(guess?.read(text));
     const size = decoder.encoding === 'utf-8' ? Buffer.byteLength(text) : bytes.length - (bytes.length % 2);
     yield passed === 0 ? text.replace(/^\ufeff/, '') : text;
     bytes = bytes.subarray(size);
     passed += size;
   }
   yield decode();
-  refuse(guess?.end());
+  rejectIf(guess?.end());
 }
 
 /** Reads in the encoding that is named, or else in UTF-8 or UTF-16, or else in Windows-1252. */

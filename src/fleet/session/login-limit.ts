@@ -22,12 +22,12 @@ export function createLoginLimit(credentials: readonly string[], memory: Session
   const secret = JSON.stringify(credentials);
 
   /** The rejections of these credentials; those of other credentials do not count. */
-  async function ownRejections({ refused }: SessionFacts = {}): Promise<RejectedLogins | undefined> {
-    if (refused === undefined) return undefined;
-    const fingerprint = await hash(secret, Buffer.from(refused.salt, 'hex'), HASH_BYTES);
-    const stored = Buffer.from(refused.fingerprint, 'hex');
+  async function ownRejections({ refused: rejected }: SessionFacts = {}): Promise<RejectedLogins | undefined> {
+    if (rejected === undefined) return undefined;
+    const fingerprint = await hash(secret, Buffer.from(rejected.salt, 'hex'), HASH_BYTES);
+    const stored = Buffer.from(rejected.fingerprint, 'hex');
     const same = stored.length === HASH_BYTES && timingSafeEqual(fingerprint, stored);
-    return same ? refused : undefined;
+    return same ? rejected : undefined;
   }
 
   async function newFingerprint(): Promise<Omit<RejectedLogins, 'count' | 'lastAt'>> {

@@ -6,6 +6,7 @@ import type { RenewalMode } from '../readings.ts';
 export interface SessionFacts {
   /** The mode that worked last; only if service.renewal is `auto`. */
   renewal?: RenewalMode;
+  /** Stored under this name since 0.1.0. */
   refused?: RejectedLogins;
 }
 

@@ -20,7 +20,7 @@ const userOf = ({ account }: SandboxDependencies) => ({
 async function login(dependencies: SandboxDependencies, { body }: CallRequest) {
   const { account, tokens, ledger } = dependencies;
   if (!account.matches(body)) {
-    ledger.session('logins_refused');
+    ledger.session('logins_rejected');
     throw new Rejection(401, 'Unknown account or wrong password');
   }
   ledger.session('logins');
@@ -36,7 +36,7 @@ async function renew(dependencies: SandboxDependencies, { bearer = '', body }: C
   if (settings.renewal === 'none') throw new Rejection(404, 'No such path');
   const inBody = String(isJsonObject(body) ? body.refresh_token : '');
   if (!(await isRenewable(tokens, settings.renewal, bearer, inBody))) {
-    ledger.session('renewals_refused');
+    ledger.session('renewals_rejected');
     throw new Rejection(401, 'The session cannot be renewed');
   }
   ledger.session('renewals');

@@ -1,6 +1,6 @@
 // Finds out what the description of the service leaves open, with calls that change nothing: how searches by period work,
 // whether listings are cut off, how many vehicles an event query takes, how tokens are renewed, and how late plans are
-// listed after their import. Each question stands alone: a call that the service refuses leaves only its own questions
+// listed after their import. Each question stands alone: a call that the service rejects leaves only its own questions
 // open. The answers are stored, so that the next probe notices a change.
 import { CNH_CATEGORIES, POINT_OF_INTEREST_CATEGORIES } from '../../core/code-lists.ts';
 import { asRoadbookError, Fatal, Skippable } from '../../core/errors.ts';
@@ -83,7 +83,7 @@ export async function probeService(
   const answers: ProbeAnswer[] = [];
   for (const question of Object.keys(QUESTIONS) as Question[]) {
     if (!isAsked(question, isEnabled)) continue;
-    const [answer, evidence] = await unknownIfRefused(ask[question]);
+    const [answer, evidence] = await unknownIfRejected(ask[question]);
     answers.push({ question, answer, evidence });
   }
   return { at: isoInstant(nowMs), calls, answers: await storeAnswers(engine, answers, { nowMs, isSeen }) };
@@ -95,7 +95,7 @@ export async function probeService(
  */
 const OF_ONE_CALL = ['request_invalid', 'forbidden', 'service_failed', 'timed_out', 'bad_answer', TOO_MANY];
 
-async function unknownIfRefused(ask: () => Promise<Answer>): Promise<Answer> {
+async function unknownIfRejected(ask: () => Promise<Answer>): Promise<Answer> {
   try {
     return await ask();
   } catch (thrown) {
