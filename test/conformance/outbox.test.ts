@@ -663,7 +663,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(await counts({ kind: 'itineraries' })).toEqual([]);
   });
 
-  it('counts what was rejected, taken in part or differs from the ERP until its period is over and at least for a day, without a period until its state changes', async () => {
+  it('counts what was rejected, is partial or differs from the ERP until its period is over and at least for a day, without a period until its state changes', async () => {
     const at = minutesAfter(2 * DAY);
     const [old, fresh] = [minutesAfter(-1), minutesAfter(DAY)];
     const [over, open] = [{ period_end: at }, { period_end: minutesAfter(2 * DAY + 1) }];
@@ -702,7 +702,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
         { kind: 'agents', n: 2, newest: fresh },
         { kind: KIND, n: 5, newest: fresh },
       ],
-      accepted_in_part: [{ kind: KIND, n: 3, newest: fresh }],
+      partial: [{ kind: KIND, n: 3, newest: fresh }],
       differs: [
         { kind: 'agents', n: 1, newest: fresh },
         { kind: KIND, n: 3, newest: fresh },

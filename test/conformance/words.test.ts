@@ -41,6 +41,7 @@ const RETIRED: Readonly<Record<string, string>> = {
   'keepers?': 'manager',
   'sync_parts|surroundings': 'dependencies',
   'part_of(?!_)|months_of': 'parent, partitionBy',
+  'accepted_in_part|(?:taken|accept(?:s|ed)?) in part|partly taken': 'partial',
   '\\w*refus(?:e|es|ed|ing|als?)\\w*': 'reject, rejected, rejection',
 };
 
@@ -54,6 +55,8 @@ const ALLOWED: readonly RegExp[] = [
   /ECONNREFUSED|connection refused|'refused'|`refused`/gi, // of the network, and as a fault of the sandbox
   /\?\.refused|\brefused\??: /g, // the stored count of rejected logins, and an outcome that an earlier version stored
   /`\w+_refused`|'keep_refused'|`RoadbookConfigRefused`/g, // earlier names, for those who used them
+  /Accepted in part; /g, // a stored message
+  /`accepted_in_part`/g, // an earlier name
   /Refused by the customer/g, // a reason that an agent gives
 ];
 

@@ -88,7 +88,7 @@ describe('plans on the page', IN_BROWSER, () => {
     await page.getByRole('link', { name: 'R-2026-03-11-2' }).waitFor();
   });
 
-  it('shows a plan that was taken in part as such in the list, its story and its day, in both languages', async () => {
+  it('shows a partial plan as such in the list, its story and its day, in both languages', async () => {
     const part = {
       message: 'Accepted in part; 1 rejected',
       reasons: '["point rejected: S7: Address not found"]',
@@ -102,17 +102,15 @@ describe('plans on the page', IN_BROWSER, () => {
     const reason = page.getByRole('link', { name: '1 plan was taken without some of its stops', exact: true });
     await untilShown(() => reason.count());
     await reason.click();
-    await page.getByRole('button', { name: '1 taken in part', pressed: true }).waitFor();
+    await page.getByRole('button', { name: '1 partial', pressed: true }).waitFor();
     const rows = page.getByRole('table').getByRole('row');
     await rows.filter({ hasText: 'T-2' }).waitFor();
     expect(await rows.count()).toBe(2);
-    expect(await rows.last().innerText()).toMatch(
-      /taken in part[\s\S]*1 rejected: point rejected: S7: Address not found/,
-    );
+    expect(await rows.last().innerText()).toMatch(/partial[\s\S]*1 rejected: point rejected: S7: Address not found/);
     expect(await rows.last().innerText()).not.toContain('confirmed');
     await visit.opened.picture('partial-plans');
     await page.getByRole('link', { name: 'T-2' }).click();
-    await page.getByRole('heading', { name: 'T-2 taken in part' }).waitFor();
+    await page.getByRole('heading', { name: 'T-2 partial' }).waitFor();
     await page.getByText('add the stops there').waitFor();
     await visit.opened.picture('partial-plan');
 
@@ -120,12 +118,12 @@ describe('plans on the page', IN_BROWSER, () => {
     const said = page.getByText('2 of 2 plans from the ERP are confirmed at the service.').locator('..');
     await said.getByRole('link', { name: '1 plan was taken without some of its stops.' }).waitFor();
     const ofDay = page.getByRole('table', { name: /^Plans of the day/ }).getByRole('row');
-    expect(await ofDay.filter({ hasText: 'T-2' }).innerText()).toMatch(/taken in part[\s\S]*Address not found/);
+    expect(await ofDay.filter({ hasText: 'T-2' }).innerText()).toMatch(/partial[\s\S]*Address not found/);
     await visit.opened.picture('partial-day');
     await said.getByRole('link').click();
     onTestFinished(async () => void (await page.evaluate('localStorage.clear()')));
     await page.getByLabel('Language').selectOption('Português');
-    const words = /aceito em parte[\s\S]*Aceito em parte \(partes rejeitadas: 1\): parada rejeitada: S7/;
+    const words = /parcial[\s\S]*Aceito em parte \(partes rejeitadas: 1\): parada rejeitada: S7/;
     await expect.poll(() => rows.filter({ hasText: 'T-2' }).innerText()).toMatch(words);
     await visit.opened.picture('partial-plans-pt');
   });

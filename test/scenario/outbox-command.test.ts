@@ -145,7 +145,7 @@ describe('roadbook outbox', () => {
     });
   });
 
-  it('lists plans that were taken in part under a state of their own', async () => {
+  it('lists partial plans under a state of their own', async () => {
     const stop = (i: number) => ({ name: `Stop ${i}`, latitude: -23.5, longitude: -46.6 + i / 1_000 });
     const route_points = Array.from({ length: 70 }, (_, i) => stop(i));
     drop('a.json', [plan('WHOLE'), plan('CROWD', { route_points, options: { optimize: true } })]);

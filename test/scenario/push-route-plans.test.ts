@@ -119,7 +119,7 @@ describe('push-route-plans', () => {
     expect((await place.story('P00')).map(({ outcome }) => outcome)).toEqual(['accepted']);
   });
 
-  it('sends the valid plans, and stores why the others are rejected or accepted in part', async () => {
+  it('sends the valid plans, and stores why the others are rejected or partial', async () => {
     const place = await makePushPlace();
     const crowd = Array.from({ length: 70 }, (_, i) => ({
       name: `Stop ${i}`,
@@ -148,22 +148,22 @@ describe('push-route-plans', () => {
     expect(result.results[1]).toMatchObject({ external_code: 'CROWD', state: 'partial', remote_id: part?.remote_id });
     expect(await pushIssues(place.engine, place.clock.now())).toMatchObject([
       { reason: 'rejected', entries: 2 },
-      { reason: 'accepted_in_part', entries: 1 },
+      { reason: 'partial', entries: 1 },
     ]);
   });
 
-  it('ends partial with the codes of plans that were only taken in part', async () => {
+  it('ends partial with the codes of partial plans', async () => {
     const place = await makePushPlace();
     const stop = (i: number) => ({ name: `Stop ${i}`, latitude: -23.5, longitude: -46.6 + i / 1_000 });
     const route_points = Array.from({ length: 70 }, (_, i) => stop(i));
     place.drop('route_plans', 'a.json', plan('CROWD', { route_points, options: { optimize: true } }));
     expect(await place.run(JOB)).toMatchObject({
       status: 'partial',
-      error: { code: 'accepted_in_part', message: '1 plan taken without some parts: CROWD' },
+      error: { code: 'items_partial', message: '1 plan taken without some parts: CROWD' },
     });
   });
 
-  describe('a plan that was taken in part without a clear answer', () => {
+  describe('a partial plan without a clear answer', () => {
     const stop = (i: number) => ({ name: `Stop ${i}`, latitude: -23.5, longitude: -46.6 + i / 1_000 });
     const coded = Array.from({ length: 62 }, (_, i) => ({ ...stop(i), external_code: `S${i}` }));
     const uncoded = Array.from({ length: 62 }, (_, i) => stop(i));
@@ -183,7 +183,7 @@ describe('push-route-plans', () => {
         status: 'partial',
         confirmed: 1,
         unknown: 0,
-        error: { code: 'accepted_in_part', message: '1 plan taken without some parts: CROWD' },
+        error: { code: 'items_partial', message: '1 plan taken without some parts: CROWD' },
       });
       const [part, whole] = await place.outbox();
       expect(part).toMatchObject({ state: 'confirmed', message: FOUND_IN_PART });
@@ -194,7 +194,7 @@ describe('push-route-plans', () => {
         { external_code: 'CROWD', state: 'partial', reasons },
         { external_code: 'WHOLE', state: 'confirmed', reasons: [] },
       ]);
-      expect(await pushIssues(place.engine, place.clock.now())).toMatchObject([{ reason: 'accepted_in_part' }]);
+      expect(await pushIssues(place.engine, place.clock.now())).toMatchObject([{ reason: 'partial' }]);
       const { plans: sent, requests } = place.sandbox.ledger();
       expect([sent, requests['route-plan'], requests['route-plans']]).toEqual([{ CROWD: 1, WHOLE: 1 }, 3, 3]);
       expect((await place.story('CROWD')).at(-1)).toMatchObject({ outcome: 'found', message: FOUND_IN_PART });
@@ -208,7 +208,7 @@ describe('push-route-plans', () => {
       const sending = { state: 'sending', unknown_since: null, unclear_sends: 0 };
       await place.engine.write(({ sql }) => sql('push_outbox').update(sending));
       await place.clock.advance(2 * MINUTE_MS);
-      expect(await place.run(JOB)).toMatchObject({ sent: 0, confirmed: 1, error: { code: 'accepted_in_part' } });
+      expect(await place.run(JOB)).toMatchObject({ sent: 0, confirmed: 1, error: { code: 'items_partial' } });
       expect(place.sandbox.ledger().plans).toEqual({ CROWD: 1 });
     });
 
@@ -339,14 +339,14 @@ describe('push-route-plans', () => {
     await place.run(JOB);
     const issues = async () =>
       (await pushIssues(place.engine, place.clock.now())).map(({ reason, entries }) => `${entries} ${reason}`);
-    expect(await issues()).toEqual(['4 rejected', '1 accepted_in_part']);
+    expect(await issues()).toEqual(['4 rejected', '1 partial']);
     await place.clock.advance(25 * 60 * MINUTE_MS);
-    expect(await issues()).toEqual(['4 rejected', '1 accepted_in_part']);
+    expect(await issues()).toEqual(['4 rejected', '1 partial']);
     place.drop('route_plans', 'b.json', plan('MENDED', later));
     expect(await place.run(JOB)).toMatchObject({ sent: 1, confirmed: 1 });
-    expect(await issues()).toEqual(['3 rejected', '1 accepted_in_part']);
+    expect(await issues()).toEqual(['3 rejected', '1 partial']);
     await place.clock.advance(12 * 60 * MINUTE_MS);
-    expect(await issues()).toEqual(['2 rejected', '1 accepted_in_part']);
+    expect(await issues()).toEqual(['2 rejected', '1 partial']);
     await place.clock.advance(24 * 60 * MINUTE_MS);
     expect(await issues()).toEqual(['1 rejected']);
   });

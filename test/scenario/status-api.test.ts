@@ -306,7 +306,7 @@ describe('the outbox', () => {
     expect((await place.ask('GET', '/api/outbox?state=gone')).status).toBe(400);
   });
 
-  it('has plans that were taken in part under a state of their own', async () => {
+  it('has partial plans under a state of their own', async () => {
     const { engine, clock } = place.rig;
     const day = { period_start: '2026-03-20T11:00:00.000Z', updated_at: new Date(clock.now()).toISOString() };
     const reasons = ['point rejected: S7: The address was not found'];
@@ -317,15 +317,13 @@ describe('the outbox', () => {
       engine.write(({ sql }) => sql('push_outbox').whereIn('external_code', ['PART', 'WHOLE']).delete()),
     );
     const { rows, found, counts } = await get('outbox?state=partial');
-    expect(rows).toMatchObject([{ external_code: 'PART', state: 'confirmed', accepted_in_part: true, reasons }]);
+    expect(rows).toMatchObject([{ external_code: 'PART', state: 'confirmed', is_partial: true, reasons }]);
     expect({ found, partial: counts.partial }).toEqual({ found: 1, partial: 1 });
     const confirmed = await get('outbox?state=confirmed');
     expect(confirmed.found).toBe(confirmed.counts.confirmed);
     const { outbox, reasons: whys } = await get('status');
     expect(outbox.confirmed).toBe(confirmed.found + 1);
-    expect(whys).toContainEqual(
-      expect.objectContaining({ code: 'push_accepted_in_part', place: 'plans?state=partial' }),
-    );
+    expect(whys).toContainEqual(expect.objectContaining({ code: 'push_partial', place: 'plans?state=partial' }));
     const { steps, rows: plans } = await get('day?day=2026-03-20');
     expect(steps).toEqual({ partial: 1, in: 1 });
     expect(plans).toMatchObject([{ code: 'PART', step: 'partial' }, { code: 'WHOLE' }]);

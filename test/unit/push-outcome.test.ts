@@ -542,30 +542,30 @@ describe('an entry as people see it', () => {
 
   it('has neither its content nor its clear code, but what became of it', () => {
     const changed = shownEntry(entryIn('confirmed', { content_hash: 'two', reasons, erp_code: '529' }));
-    expect(changed).toMatchObject({ changed_after_push: true, accepted_in_part: true, reasons: ['stop 3: unknown'] });
+    expect(changed).toMatchObject({ changed_after_push: true, is_partial: true, reasons: ['stop 3: unknown'] });
     for (const hidden of ['payload', 'erp_code', 'revision']) expect(changed).not.toHaveProperty(hidden);
     expect(shownEntry(entryIn('confirmed'))).toMatchObject({
       changed_after_push: false,
-      accepted_in_part: false,
+      is_partial: false,
       reasons: [],
     });
     expect(shownEntry(entryIn('rejected', { content_hash: 'two', reasons }))).toMatchObject({
       changed_after_push: false,
-      accepted_in_part: false,
+      is_partial: false,
     });
   });
 
   it.each<[string, OutboxEntry, string]>([
     ['was confirmed', entryIn('confirmed'), 'confirmed'],
-    ['was taken in part', entryIn('confirmed', { reasons }), 'partial'],
+    ['is partial', entryIn('confirmed', { reasons }), 'partial'],
     ['was rejected', entryIn('rejected', { reasons }), 'rejected'],
-    ['was taken in part and needs a person', entryIn('confirmed', { reasons, attention: 'found_twice' }), 'confirmed'],
+    ['is partial and needs a person', entryIn('confirmed', { reasons, attention: 'found_twice' }), 'confirmed'],
   ])('that %s', (_, entry, state) => {
     expect(shownState(entry)).toBe(state);
   });
 });
 
-it('a run counts the entries that became confirmed or rejected, and names those that were taken in part', () => {
+it('a run counts the entries that became confirmed or rejected, and names the partial ones', () => {
   const counts = zeroCounts();
   const partial: string[] = [];
   const step = (from: OutboxState, to: OutboxState, change?: Partial<OutboxEntry>) => ({

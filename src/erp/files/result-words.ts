@@ -13,7 +13,7 @@ export const STATE_WORDS = {
   en: { confirmed: 'confirmed', partial: 'partial', rejected: 'rejected', cancelled: 'cancelled', unknown: 'unknown' },
   pt: {
     confirmed: 'confirmado',
-    partial: 'aceito em parte',
+    partial: 'parcial',
     rejected: 'rejeitado',
     cancelled: 'cancelado',
     unknown: 'desconhecido',

@@ -9,7 +9,7 @@ import { yieldToEventLoop } from '../../core/event-loop.ts';
 import type { CellPlace, FileContent, ItemOutcome, ReadError } from '../source.ts';
 import { type Language, RESULT_HEADS, reasonIn, STATE_WORDS } from './result-words.ts';
 
-/** For the ERP, an item that was taken in part has a state of its own. */
+/** For the ERP, a partial item has a state of its own. */
 export const reportedState = ({ state, isPartial }: ItemOutcome) => (isPartial ? 'partial' : state);
 
 /** An outcome in a result file, a statement or an HTTP call. */

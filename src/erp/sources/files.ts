@@ -117,7 +117,7 @@ export function fileContext(settings: FilesSettings, context: SourceContext): Fi
   return { ...readerOf(settings, context), file: { encoding, sheet, headerRow } };
 }
 
-/** Reads the file again, if items were rejected or taken in part, to find the cells that the reasons are about. */
+/** Reads the file again, if items are rejected or partial, to find the cells that the reasons are about. */
 async function placesOf(
   { reader }: FileReading,
   file: StableFile,

@@ -133,7 +133,7 @@ function pushReasons({ unclear, attention, issues, config, pushes }: ReasonFacts
 const ISSUE_PLACES: Readonly<Record<PushIssue['reason'], string>> = {
   rejected: 'plans?state=rejected',
   unreadable: 'plans?show=unread',
-  accepted_in_part: 'plans?state=partial',
+  partial: 'plans?state=partial',
   differs: 'plans?state=differs',
   gone: 'plans?state=confirmed,partial,differs',
   stops_without_code: 'jobs/return-executions',

@@ -44,6 +44,6 @@ export function linesOf({ reasons, attention }) {
 
 /** Reasons about single items, each of which a person must see to. */
 export const FOR_A_PERSON = [
-  ...['push_person', 'push_rejected', 'push_unreadable', 'push_accepted_in_part'],
+  ...['push_person', 'push_rejected', 'push_unreadable', 'push_partial'],
   ...['push_differs', 'push_gone', 'push_stops_without_code'],
 ];

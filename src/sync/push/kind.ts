@@ -106,7 +106,7 @@ export async function openPush(kind: PushKind, context: RunContext) {
   const call: ServiceCall = (endpoint, request) =>
     fleet.call(endpoint, request, { signal, priority: PRIORITY.push, runId, onRequest, onRetry });
   const failures: RoadbookError[] = [];
-  /** Codes of the items that the service took in part during the run. */
+  /** Codes of the items that became partial during the run: the service took them without some of their stops. */
   const partial: string[] = [];
   /** Codes of the items that the run found to differ from what the service has, which no call can change. */
   const differing = new Set<string>();

@@ -1,5 +1,5 @@
-// What the service does not have as the ERP offers it: feeds and files that could not be read, items that were rejected, taken
-// in part or differ, plans that are gone, and stops whose outcome cannot be returned. The health keeps each while a person
+// What the service does not have as the ERP offers it: feeds and files that could not be read, items that were rejected, are
+// partial or differ, plans that are gone, and stops whose outcome cannot be returned. The health keeps each while a person
 // can still mend it, because the next run may find nothing new.
 
 import { Skippable } from '../../core/errors.ts';
@@ -24,7 +24,7 @@ const WORDS = {
     hint: 'The result in failed/ has the reason, or npx roadbook erp check, which lists every error.',
   },
   rejected: { what: 'rejected, and neither corrected nor cancelled', noun: ['item', 'items'], hint: SHOW_REJECTED },
-  accepted_in_part: {
+  partial: {
     what: 'taken without some of their stops',
     noun: ['plan', 'plans'],
     hint: 'npx roadbook outbox list --state partial shows them, with the reasons.',
@@ -111,7 +111,7 @@ export async function noteUnread(
 export const forgetOldUnread = ({ sql }: Transaction, push: PushRun): Promise<void> =>
   dropOldUnread(sql, push.kind.feed, push.ago(DAY_MS));
 
-/** Reports what this run rejected or could not read, what was taken in part, and what differs. */
+/** Reports what this run rejected or could not read, what is partial, and what differs. */
 export function reportPushIssues({ kind, feed, context, partial, differing, unread, report }: PushRun): void {
   const some = (n: number, noun = kind.noun): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
   const rejected = context.counts.rejected - unread.length;
@@ -131,9 +131,9 @@ export function reportPushIssues({ kind, feed, context, partial, differing, unre
     report(new Skippable(message, { code: 'items_rejected', hint: SHOW_REJECTED }), 'items were rejected');
   }
   if (partial.length > 0) {
-    const { hint } = WORDS.accepted_in_part;
+    const { hint } = WORDS.partial;
     const message = `${some(partial.length)} taken without some parts: ${partial.slice(0, 5).join(', ')}`;
-    report(new Skippable(message, { code: 'accepted_in_part', hint }), 'items were taken in part');
+    report(new Skippable(message, { code: 'items_partial', hint }), 'items are partial');
   }
   if (differing.size > 0) {
     const { hint } = WORDS.differs;

@@ -239,7 +239,7 @@ async function judge(
 }
 
 /**
- * A send without a clear answer may have been taken in part, an item that was there before may have other parts, and the
+ * A send without a clear answer may have left an item partial, an item that was there before may have other parts, and the
  * listing does not show them. Parts that are missing soon after the send may still be on their way: the entry stays unknown
  * until a later run. An item that Roadbook never sent is at the service in any case: it is confirmed, compared only if that takes
  * few calls, and says if it was not.

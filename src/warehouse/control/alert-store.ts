@@ -31,10 +31,10 @@ export interface Reported {
 
 const PREFIX = 'alert ';
 
-/** Reports of earlier versions lack some fields. Their state `partial` exists no more, so its end is no recovery. */
+/** Reports of earlier versions lack some fields. The state `partial` that they gave a job exists no more, so its end is no recovery. */
 function reported(stored: Partial<Reported> = {}): Reported {
   const last = { state: NOTHING_REPORTED, newest: null, at: null, claim: null, ...stored };
-  return last.state === 'partial' ? { ...last, state: NOTHING_REPORTED } : last;
+  return last.state === 'partial' && stored.at === undefined ? { ...last, state: NOTHING_REPORTED } : last;
 }
 
 /** Whether the state has changed since the last report, or items are newer than those that were reported. */

@@ -232,7 +232,7 @@ export const ITEM_CODES: readonly (string | null)[] = [
     'unknown',
     'not_acknowledged',
     'items_rejected',
-    'accepted_in_part',
+    'items_partial',
     'differs',
     'deadline_missed',
     'stops_without_code',

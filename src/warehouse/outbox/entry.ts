@@ -186,7 +186,7 @@ export function shownEntry(entry: OutboxEntry) {
     ...shown,
     shown_state: shownState(entry),
     changed_after_push: isChangedAfterPush(entry),
-    accepted_in_part: isPartial(entry),
+    is_partial: isPartial(entry),
     reasons: reasonsOf(entry),
   };
 }

@@ -214,7 +214,7 @@ const IS_UNDATED = `period_end is null and not exists (select 1 from push_outbox
   and later.external_code = push_outbox.external_code and later.code_use > push_outbox.code_use)`;
 
 /**
- * Counts by kind what was rejected, taken in part or differs from the ERP, and is still an issue: an entry until its period
+ * Counts by kind what was rejected, is partial or differs from the ERP, and is still an issue: an entry until its period
  * is over, and at least for a day; without a period for a day, but a rejected one until it is in another state or its code
  * has a later use. Entries that need a person are counted elsewhere. What could not be read is listed one by one.
  */
@@ -253,7 +253,7 @@ export async function openIssues(sql: Knex, kinds: readonly string[], at: string
   return {
     unreadable,
     rejected: await count(rejected),
-    accepted_in_part: await count(shownAs('partial')),
+    partial: await count(shownAs('partial')),
     differs: await count(shownAs('differs')),
   };
 }

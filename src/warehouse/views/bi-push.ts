@@ -14,7 +14,7 @@ export const biPush = view({
     state: text('ready, sending, unknown, confirmed, rejected or cancelled.', 'entry.state'),
     is_confirmed: boolean('True once the service has confirmed the item.', `(entry.state = 'confirmed')`),
     needs_attention: boolean(
-      'True if the item was rejected or taken in part, its outcome is unknown, the ERP changed it after it was confirmed, or it needs a person.',
+      'True if the item was rejected or is partial (without some of its stops), its outcome is unknown, the ERP changed it after it was confirmed, or it needs a person.',
       `(entry.state in ('unknown', 'rejected') or entry.attention is not null or ${SHOWN_STATE} in ('partial', 'differs'))`,
     ),
     message: text('The state in plain words.', 'entry.message'),

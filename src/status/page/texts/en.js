@@ -126,7 +126,7 @@ export const en = {
   'entry.sending': 'sending',
   'entry.unknown': 'unknown',
   'entry.confirmed': 'confirmed',
-  'entry.partial': 'taken in part',
+  'entry.partial': 'partial',
   'entry.differs': 'differs from the ERP',
   'entry.rejected': 'rejected',
   'entry.cancelled': 'cancelled',
@@ -244,7 +244,7 @@ export const en = {
     one: '{n} file or feed could not be read',
     other: '{n} files or feeds could not be read',
   },
-  'reason.push_accepted_in_part': {
+  'reason.push_partial': {
     one: '{n} plan was taken without some of its stops',
     other: '{n} plans were taken without some of their stops',
   },
@@ -613,7 +613,7 @@ export const en = {
   'dayPlans.map': 'map',
   'step.received': 'received',
   'step.in': 'at the service',
-  'step.partial': 'taken in part',
+  'step.partial': 'partial',
   'step.differs': 'differs from the ERP',
   'step.rejected': 'rejected',
   'step.gone': 'gone from the service',

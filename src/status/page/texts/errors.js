@@ -14,10 +14,6 @@ export const ptNeedPerson = 'Há itens que precisam de uma pessoa';
 /** @type {Record<string, readonly [what: string, todo: string]>} */
 export const ptErrors = {
   aborted: ['A chamada ao serviço foi interrompida antes da resposta.', PASSING],
-  accepted_in_part: [
-    'O serviço aceitou itens sem algumas de suas partes.',
-    'A lista de planos mostra quais e por quê.',
-  ],
   alert_failed: ['O endereço dos alertas não responde.', 'Confira alerts.webhook.'],
   alert_rejected: ['O endereço dos alertas rejeitou a mensagem.', 'Confira alerts.webhook.'],
   answer_unclear: [
@@ -79,6 +75,7 @@ export const ptErrors = {
   feed_unreadable: ['Um arquivo ou uma fonte do ERP não pôde ser lido.', 'A lista de planos mostra qual e o motivo.'],
   forbidden: ['A conta não tem acesso a esta chamada do serviço.', 'Peça o acesso ao serviço, ou desative a tarefa.'],
   images_unwritable: ['As imagens não puderam ser gravadas.', 'Confira warehouse.images, as permissões e o disco.'],
+  items_partial: ['O serviço aceitou itens sem algumas de suas partes.', 'A lista de planos mostra quais e por quê.'],
   items_rejected: ['Há itens rejeitados ou arquivos ilegíveis.', 'A lista de planos mostra quais e por quê.'],
   lease_lost: [
     'O processo ficou parado por muito tempo, e outro assumiu a tarefa.',

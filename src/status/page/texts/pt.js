@@ -127,7 +127,7 @@ export const pt = {
   'entry.sending': 'enviando',
   'entry.unknown': 'desconhecido',
   'entry.confirmed': 'confirmado',
-  'entry.partial': 'aceito em parte',
+  'entry.partial': 'parcial',
   'entry.differs': 'difere do ERP',
   'entry.rejected': 'rejeitado',
   'entry.cancelled': 'cancelado',
@@ -251,7 +251,7 @@ export const pt = {
     one: '{n} arquivo ou fonte não pôde ser lido',
     other: '{n} arquivos ou fontes não puderam ser lidos',
   },
-  'reason.push_accepted_in_part': {
+  'reason.push_partial': {
     one: '{n} plano foi aceito sem algumas paradas',
     other: '{n} planos foram aceitos sem algumas paradas',
   },
@@ -624,7 +624,7 @@ export const pt = {
   'dayPlans.map': 'mapa',
   'step.received': 'recebido',
   'step.in': 'no serviço',
-  'step.partial': 'aceito em parte',
+  'step.partial': 'parcial',
   'step.differs': 'difere do ERP',
   'step.rejected': 'rejeitado',
   'step.gone': 'sumiu do serviço',

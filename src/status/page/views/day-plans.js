@@ -77,7 +77,7 @@ export function PlansInShort({ plans: { data, error }, isToday }) {
   return html`<p class="banner ${tone}">
     ${n === 0 ? null : html`<strong>${t('dayPlans.there', { n, there })}</strong>`}
     ${named('rejected', rejected)}${rejected > 0 ? ` ${t('dayPlans.correct', { n: rejected })}` : null}
-    ${partial > 0 ? link('partial', `${t('reason.push_accepted_in_part', { n: partial })}.`) : null}
+    ${partial > 0 ? link('partial', `${t('reason.push_partial', { n: partial })}.`) : null}
     ${differs > 0 ? link('differs', `${t('reason.push_differs', { n: differs })}.`) : null}
     ${gone > 0 ? link('confirmed,partial,differs', t('dayPlans.gone', { n: gone })) : null}
     ${named('unknown', unknown)}

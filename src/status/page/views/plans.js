@@ -89,7 +89,7 @@ const Named = ({ entries, n }) =>
   html`${entries.slice(0, MOST_NAMED).map((entry) => html`<a href=${entryHref(entry)} dir="auto">${entry.external_code}</a>${' '}`)}${n > Math.min(entries.length, MOST_NAMED) && entries.length > 0 ? '… ' : ''}`;
 
 /** The state of the entries that a reason of the health counts. @type {Record<string, string>} */
-const STATE_OF = { push_rejected: 'rejected', push_accepted_in_part: 'partial', push_differs: 'differs' };
+const STATE_OF = { push_rejected: 'rejected', push_partial: 'partial', push_differs: 'differs' };
 
 /** Entries that need a person are counted under their own reason. */
 const isOf =
