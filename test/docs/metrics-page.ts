@@ -14,7 +14,7 @@ The tables of metrics are written by \`npm run docs\` from the declarations.
 | \`failing\` | the last run failed, or its process died in it; a run that was asked to stop does not count |
 | \`paused\` | disabled, or paused by a person |
 | \`never ran\` | no run yet, and none overdue |
-| \`attention\` | nothing is late, but a person should look at something; a push job while items of its kind were rejected, are partial or not readable, differ from the ERP, or need a person; \`return-executions\` while stops have no code |
+| \`warning\` | nothing is late, but a person should look at something; a push job while items of its kind were rejected, are partial or not readable, differ from the ERP, or need a person; \`return-executions\` while stops have no code |
 
 After an edit of a schedule, no tick before the edit counts as missed. Backfills do not count.
 
@@ -30,19 +30,19 @@ numbers, a \`hint\` or null, and a \`place\`: the view of the page that shows mo
 | \`job_late\` | \`late\` | the job is \`late\` |
 | \`push_<reason>\` | \`late\` | an entry of the outbox [needs a person](../how-to/recover.md#entries-that-need-a-person) |
 | \`deadline_missed\` | \`late\` | a plan was not confirmed by the \`deadline\` of the day before, and is not confirmed, cancelled or over yet |
-| \`push_rejected\`, \`push_unreadable\`, \`push_partial\` | \`attention\` | items were rejected, or plans were taken without some of their stops. It ends when they are corrected, sent again or cancelled, or when their period is over, but not within a day. Also: files or feeds could not be read in the last day |
-| \`push_differs\` | \`attention\` | the service has other content than the ERP offers, and no call to change it, such as a plan that the ERP changed after the push. It ends when the ERP offers again what was sent, when they are cancelled, or when their period is over, but not within a day; without a period, after a day |
-| \`push_gone\` | \`attention\` | the service no longer returns a confirmed plan whose period is not over, until it is cancelled |
-| \`push_stops_without_code\` | \`attention\` | in the last day, stops without an \`external_code\` had an outcome, which cannot be returned to the ERP |
+| \`push_rejected\`, \`push_unreadable\`, \`push_partial\` | \`warning\` | items were rejected, or plans were taken without some of their stops. It ends when they are corrected, sent again or cancelled, or when their period is over, but not within a day. Also: files or feeds could not be read in the last day |
+| \`push_differs\` | \`warning\` | the service has other content than the ERP offers, and no call to change it, such as a plan that the ERP changed after the push. It ends when the ERP offers again what was sent, when they are cancelled, or when their period is over, but not within a day; without a period, after a day |
+| \`push_gone\` | \`warning\` | the service no longer returns a confirmed plan whose period is not over, until it is cancelled |
+| \`push_stops_without_code\` | \`warning\` | in the last day, stops without an \`external_code\` had an outcome, which cannot be returned to the ERP |
 | \`drift\` | \`late\` | more rows of final days differ from the service than [allowed](../how-to/check-the-warehouse.md) |
-| \`service_changed\` | \`attention\` | the nightly [probe](service.md#what-a-probe-finds-out) found another answer than before; text and alert have both |
-| \`service_unfit\` | \`attention\` | the newest answer of the nightly probe costs records or calls: a listing is cut off, or the configuration does not fit; instead of \`service_changed\` |
-| \`push_unclear\` | \`attention\` | the outcome of a send is unknown, for less than ten minutes |
-| \`push_without_feed\` | \`attention\` | \`push-route-plans\`, or another push job that the file lists, is enabled, and its kind has no feed; not to use another kind is normal, so without an entry in the file it is no reason |
-| \`config_rejected\` | \`attention\` | the last edit of the configuration was rejected |
-| \`job_paused\` | \`attention\` | a person paused the job; a disabled job is no reason |
-| \`quarantine\` | \`attention\` | invalid records are in quarantine |
-| \`daemon_silent\` | \`attention\` | a daemon makes no heartbeat, and another is alive |
+| \`service_changed\` | \`warning\` | the nightly [probe](service.md#what-a-probe-finds-out) found another answer than before; text and alert have both |
+| \`service_unfit\` | \`warning\` | the newest answer of the nightly probe costs records or calls: a listing is cut off, or the configuration does not fit; instead of \`service_changed\` |
+| \`push_unclear\` | \`warning\` | the outcome of a send is unknown, for less than ten minutes |
+| \`push_without_feed\` | \`warning\` | \`push-route-plans\`, or another push job that the file lists, is enabled, and its kind has no feed; not to use another kind is normal, so without an entry in the file it is no reason |
+| \`config_rejected\` | \`warning\` | the last edit of the configuration was rejected |
+| \`job_paused\` | \`warning\` | a person paused the job; a disabled job is no reason |
+| \`quarantine\` | \`warning\` | invalid records are in quarantine |
+| \`daemon_silent\` | \`warning\` | a daemon makes no heartbeat, and another is alive |
 | \`job_never_ran\` | \`never ran\` | the job has not run yet, and is not overdue |
 
 ## Metrics

@@ -261,10 +261,10 @@ describe('the page after a rejected plan and an unreadable file', IN_BROWSER, ()
     await page.goto(`${place.url}/#/overview`);
     await page.getByRole('link', { name: /^To look at\s*2/ }).waitFor();
     expect(await page.getByLabel('Overall health').innerText()).not.toMatch(/late|on time/);
-    expect(await page.title()).toBe('needs attention · Overview · Roadbook');
-    expect(await page.locator('link[rel=icon]').getAttribute('href')).toBe('/page/favicon-attention.svg');
+    expect(await page.title()).toBe('warning · Overview · Roadbook');
+    expect(await page.locator('link[rel=icon]').getAttribute('href')).toBe('/page/favicon-warning.svg');
     const job = page.getByRole('row', { name: /push-route-plans/ });
-    expect(await job.innerText()).toMatch(/needs attention/);
+    expect(await job.innerText()).toMatch(/warning/);
     const error = page.getByRole('row', { name: '1 plan rejected, 1 file not read completely' });
     expect(await error.getByRole('link', { name: 'Open the list' }).getAttribute('href')).toBe(
       '#/plans?state=rejected',

@@ -192,7 +192,7 @@ describe('alerts', () => {
   });
 
   it('are raised by what needs a person, and not by a pause or a job that has not run yet', () => {
-    const reason = { health: 'attention', text: 'x', hint: null, place: '' } as const;
+    const reason = { health: 'warning', text: 'x', hint: null, place: '' } as const;
     const codes = ['job_paused', 'job_never_ran', 'push_unclear', 'job_failing', 'push_rejected', 'config_rejected'];
     const conditions = alertConditions(codes.map((code) => ({ ...reason, code, subject: code })));
     expect(conditions.map(({ state }) => state)).toEqual(['failing', 'rejected', 'rejected']);

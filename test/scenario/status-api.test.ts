@@ -251,15 +251,15 @@ describe('the outbox', () => {
       const { health, last_run, reasons, failures_in_a_row } = await asked('jobs/push-route-plans');
       return [health, last_run.status, reasons, failures_in_a_row];
     };
-    expect(await job()).toEqual(['attention', 'partial', [], 0]);
+    expect(await job()).toEqual(['warning', 'partial', [], 0]);
     await place.rig.clock.advance(30_000);
     await place.rig.run('push-route-plans');
-    expect(await job()).toEqual(['attention', 'ok', [], 0]);
+    expect(await job()).toEqual(['warning', 'ok', [], 0]);
     const name = `${'ç'.repeat(99)}.json`;
     writeFileSync(join(folder, name), '[]');
     await place.rig.clock.advance(1_000);
     await place.rig.run('push-route-plans');
-    expect(await job()).toEqual(['attention', 'partial', [], 0]);
+    expect(await job()).toEqual(['warning', 'partial', [], 0]);
     const reason = 'tem um nome de mais de 200 bytes; dê um nome mais curto';
     expect((await asked('outbox')).unread).toContainEqual(expect.objectContaining({ name, folder, reason }));
     rmSync(join(folder, name));
@@ -274,8 +274,8 @@ describe('the outbox', () => {
     expect(await shown()).toEqual(newest.toReversed());
     const { reasons } = await asked('status');
     expect(reasons.filter(({ code }: { code: string }) => code.startsWith('push_'))).toMatchObject([
-      { code: 'push_unreadable', health: 'attention', place: 'plans?show=unread' },
-      { code: 'push_rejected', health: 'attention', place: 'plans?state=rejected' },
+      { code: 'push_unreadable', health: 'warning', place: 'plans?show=unread' },
+      { code: 'push_rejected', health: 'warning', place: 'plans?state=rejected' },
     ]);
     await place.rig.clock.advance(86_400_000 + 600_000);
     expect(await shown()).toEqual([]);

@@ -119,11 +119,11 @@ describe('the daemons in the status document', () => {
     place = await makeStatusPlace();
     const { engine, clock } = place.rig;
     const health = async () => (await (place as StatusPlace).ask('GET', '/api/status')).json.health;
-    expect(await health()).toBe('attention');
+    expect(await health()).toBe('warning');
     expect(await checkDaemons(engine, clock)).toMatchObject({ state: 'ok', found: 'no daemon has run here yet' });
     await storeConfigState(engine, { loadedAt: '', rejected: null, jobs: [] }, clock.now());
     const daemon = await daemonOn(place, 1, { clock: createManualClock(clock.now()) });
-    expect(await health()).toBe('attention');
+    expect(await health()).toBe('warning');
     expect(await checkDaemons(engine, clock)).toEqual({
       state: 'ok',
       found: 'process 1 on host-1; no run is under way',

@@ -118,7 +118,7 @@ describe('/api/status', () => {
     expect(vehicleTable.rows).toBeGreaterThan(0);
   });
 
-  it('needs attention while the outcome of a send is unknown, and is late after ten minutes, whatever the state of the jobs', async () => {
+  it('is a warning while the outcome of a send is unknown, and is late after ten minutes, whatever the state of the jobs', async () => {
     place = await makeStatusPlace();
     const at = new Date(place.rig.clock.now()).toISOString();
     const entry = {
@@ -140,7 +140,7 @@ describe('/api/status', () => {
       return (await statusFacts({ ...place.dependencies, ...own, jobs: [] })).document.health;
     };
     await place.rig.clock.advance(600_000);
-    expect(await health()).toBe('attention');
+    expect(await health()).toBe('warning');
     await place.rig.clock.advance(1_000);
     expect(await health()).toBe('late');
     await place.rig.engine.write(({ sql }) => sql('push_outbox').update({ state: 'confirmed', told_at: at }));
@@ -204,7 +204,7 @@ describe('the data', () => {
     const health = async () => (await statusFacts({ ...dependencies, ...own })).document.health;
     expect(await health()).toBe('late');
     await storeVerified(place.rig.engine, [{ ...rows[0], run_id: 'd' } as VerifiedDay]);
-    expect(await health()).toBe('attention');
+    expect(await health()).toBe('warning');
   });
 
   it('shows no name of a person in the key of an invalid record', async () => {

@@ -158,8 +158,8 @@ describe('the health of all', () => {
     [['ok', 'paused'], 'ok'],
     [['paused', 'paused'], 'paused'],
     [['ok', 'never ran'], 'never ran'],
-    [['never ran', 'attention', 'paused'], 'attention'],
-    [['never ran', 'late', 'attention'], 'late'],
+    [['never ran', 'warning', 'paused'], 'warning'],
+    [['never ran', 'late', 'warning'], 'late'],
     [['late', 'failing', 'ok'], 'failing'],
   ])('of %j is %s', (words, all) => {
     expect(overallHealth(words)).toBe(all);
@@ -226,7 +226,7 @@ describe('the reasons for the health', () => {
     [{ jobs: [late('overdue')] }, 'late', 'job_late', 'a scheduled run is missing'],
     [{ jobs: [late('stuck')] }, 'late', 'job_late', 'a is late: its run has not ended since 08:00; it has never'],
     [{ jobs: [late('incomplete')] }, 'late', 'job_late', 'a part of its last run failed (1 plan rejected)'],
-    [{ jobs: [job('a', { health: 'paused', paused: true })] }, 'attention', 'job_paused', 'a is paused by a person'],
+    [{ jobs: [job('a', { health: 'paused', paused: true })] }, 'warning', 'job_paused', 'a is paused by a person'],
     [{ jobs: [job('a', { health: 'never ran' })] }, 'never ran', 'job_never_ran', 'a has not run yet'],
     [
       { attention: [{ reason: 'found_twice', entries: 2, kinds: ['agents'], text: '2 items: twice', hint: 'look' }] },
@@ -234,7 +234,7 @@ describe('the reasons for the health', () => {
       'push_found_twice',
       '2 items: twice',
     ],
-    [{ unclear: 2 }, 'attention', 'push_unclear', '2 items sent without'],
+    [{ unclear: 2 }, 'warning', 'push_unclear', '2 items sent without'],
     [
       {
         issues: [
@@ -248,7 +248,7 @@ describe('the reasons for the health', () => {
           },
         ],
       },
-      'attention',
+      'warning',
       'push_rejected',
       '1 item rejected',
     ],
@@ -260,7 +260,7 @@ describe('the reasons for the health', () => {
     ],
     [
       { changed: [{ question: 'plan_search', was: 'overlap', answer: 'start', at: '' }] },
-      'attention',
+      'warning',
       'service_changed',
       'a search of plans by period finds them by: start; it was: overlap',
     ],
@@ -269,23 +269,23 @@ describe('the reasons for the health', () => {
         changed: [{ question: 'plan_listing', was: 'at least 70 records', answer: '9 records', at: '' }],
         unfit: [{ question: 'plan_listing', text: 'a listing of plans is cut off at: 9 records', hint: 'Ask.' }],
       },
-      'attention',
+      'warning',
       'service_unfit',
       'cut off at: 9 records',
     ],
-    [{ config: { erp: {}, jobs: { 'push-agents': settings } } }, 'attention', 'push_without_feed', 'nothing is pushed'],
+    [{ config: { erp: {}, jobs: { 'push-agents': settings } } }, 'warning', 'push_without_feed', 'nothing is pushed'],
     [
       { deadline: { at: '18:00', due_at: '', day: '2026-03-11', confirmed: 1, open: 2, missed: ['P1', 'P2'] } },
       'late',
       'deadline_missed',
       '2 plans were not confirmed by 18:00 of the day before they start',
     ],
-    [{ configError: 'roadbook.yaml:3:5 is wrong' }, 'attention', 'config_rejected', 'roadbook.yaml:3:5 is wrong'],
-    [{ quarantine: 5 }, 'attention', 'quarantine', '5 invalid records are'],
+    [{ configError: 'roadbook.yaml:3:5 is wrong' }, 'warning', 'config_rejected', 'roadbook.yaml:3:5 is wrong'],
+    [{ quarantine: 5 }, 'warning', 'quarantine', '5 invalid records are'],
     [{ daemons: [] }, 'failing', 'no_daemon', 'nothing is pulled or pushed'],
     [
       { daemons: [...none.daemons, { ...daemon, state: 'silent' }] },
-      'attention',
+      'warning',
       'daemon_silent',
       '1 daemon makes no heartbeat: depot 7',
     ],
@@ -293,16 +293,16 @@ describe('the reasons for the health', () => {
     expect(healthReasons({ ...none, ...facts })).toMatchObject([{ health, code, text: expect.stringContaining(text) }]);
   });
 
-  it('are those of the items, and their job needs attention', () => {
+  it('are those of the items, and their job has a warning', () => {
     const text = '1 item rejected';
     const issues = [{ reason: 'rejected' as const, entries: 1, jobs: ['push-agents'], newest: null, text, hint: '' }];
     const healthWith = (change: Partial<JobStatus>) =>
       withItemHealth(job('push-agents', change), { ...none, issues }).health;
-    expect(healthWith({})).toBe('attention');
+    expect(healthWith({})).toBe('warning');
     expect(healthWith({ health: 'late' })).toBe('late');
     expect(healthWith({ name: 'pull-events' })).toBe('ok');
     const attention = [{ reason: 'found_twice' as const, entries: 1, kinds: ['agents'], text: '', hint: '' }];
-    expect(withItemHealth(job('push-agents'), { ...none, attention }).health).toBe('attention');
+    expect(withItemHealth(job('push-agents'), { ...none, attention }).health).toBe('warning');
     const jobs = none.jobs.map((each) => withItemHealth(each, { ...none, issues }));
     expect(healthReasons({ ...none, jobs, issues }).map(({ code }) => code)).toEqual(['push_rejected']);
   });

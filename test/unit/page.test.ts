@@ -283,7 +283,7 @@ describe('the overall health', async () => {
   it.each([
     ['late', ['push_unknown', 'job_late'], 'late'],
     ['late', ['deadline_missed'], 'late'],
-    ['late', ['push_unknown', 'drift'], 'attention'],
+    ['late', ['push_unknown', 'drift'], 'warning'],
     ['failing', ['job_failing', 'push_unknown'], 'failing'],
     ['ok', [], 'ok'],
   ])('that is %s because of %j is called %s', (health, codes, shown) => {

@@ -33,7 +33,7 @@ const oneLine = (cell: string): string => harmlessText(cell).replace(/\s/g, ' ')
 
 const COLOURED = {
   green: ['ok', 'confirmed', 'alive'],
-  yellow: ['warn', 'late', 'attention', 'partial', 'differs', 'never ran', 'unknown'],
+  yellow: ['warn', 'late', 'warning', 'partial', 'differs', 'never ran', 'unknown'],
   red: ['silent', 'fail', 'failing', 'failed', 'rejected'],
 };
 

@@ -2,8 +2,8 @@
 // stopped is noticed.
 import { nextTick, type Schedule, ticksAfter } from '../../schedule/ticks.ts';
 
-/** `attention`: nothing is late, but a person should look at something. */
-export type Health = 'ok' | 'late' | 'failing' | 'paused' | 'never ran' | 'attention';
+/** `warning`: nothing is late, but a person should look at something. */
+export type Health = 'ok' | 'late' | 'failing' | 'paused' | 'never ran' | 'warning';
 
 /** A part of the last run failed; the run under way takes too long; a scheduled run is missing. */
 export type LateCause = 'incomplete' | 'stuck' | 'overdue';
@@ -85,7 +85,7 @@ function isStuck(facts: JobFacts, startMs: number): boolean {
   return last !== undefined && facts.nowMs > Math.max(last, startMs + LONG_RUN_MS) + GRACE_MS;
 }
 
-const WORST_FIRST: readonly Health[] = ['failing', 'late', 'attention', 'never ran', 'ok', 'paused'];
+const WORST_FIRST: readonly Health[] = ['failing', 'late', 'warning', 'never ran', 'ok', 'paused'];
 
 export const overallHealth = (words: readonly Health[]): Health =>
   WORST_FIRST.find((word) => words.includes(word)) ?? 'ok';

@@ -17,7 +17,7 @@ export interface Reason {
   /** Stable, for programs. */
   code: string;
   /** The word that this reason gives to the overall health. */
-  health: Extract<Health, 'failing' | 'late' | 'attention' | 'never ran'>;
+  health: Extract<Health, 'failing' | 'late' | 'warning' | 'never ran'>;
   /** The problem is one of this subject: a job, a reason of the outbox, the configuration. */
   subject: string;
   text: string;
@@ -52,7 +52,7 @@ export interface ReasonFacts {
   pushes: readonly string[];
 }
 
-const ORDER: readonly Reason['health'][] = ['failing', 'late', 'attention', 'never ran'];
+const ORDER: readonly Reason['health'][] = ['failing', 'late', 'warning', 'never ran'];
 
 export const healthReasons = (facts: ReasonFacts): Reason[] =>
   [
@@ -73,7 +73,7 @@ function jobReasons(job: JobStatus): Reason[] {
   const about = { subject: `job ${name}`, place: `jobs/${name}` };
   if (enabled && paused) {
     const hint = `Resume it on the page, or with: npx roadbook jobs resume ${name}`;
-    return [{ ...about, code: 'job_paused', health: 'attention', text: `${name} is paused by a person`, hint }];
+    return [{ ...about, code: 'job_paused', health: 'warning', text: `${name} is paused by a person`, hint }];
   }
   const success = last_success_at === null ? 'it has never succeeded' : `its last success was ${last_success_at}`;
   if (health === 'failing') {
@@ -113,7 +113,7 @@ function pushReasons({ unclear, attention, issues, config, pushes }: ReasonFacts
   });
   const unknown: Reason = {
     code: 'push_unclear',
-    health: 'attention',
+    health: 'warning',
     subject: 'outbox unclear',
     text: `${counted(unclear, 'item')} sent without a clear answer; the next runs read back what became of ${unclear === 1 ? 'it' : 'them'}`,
     hint: null,
@@ -124,7 +124,7 @@ function pushReasons({ unclear, attention, issues, config, pushes }: ReasonFacts
     ...(unclear > 0 ? [unknown] : []),
     ...issues.map((each): Reason => {
       const { reason, newest } = each;
-      return { ...about(each), health: 'attention', newest, place: ISSUE_PLACES[reason] };
+      return { ...about(each), health: 'warning', newest, place: ISSUE_PLACES[reason] };
     }),
     ...pushes.flatMap((job) => feedReason(job, config)),
   ];
@@ -147,7 +147,7 @@ export function withItemHealth(
   const kinds = attention.flatMap((each) => each.kinds);
   if ((deadline?.missed.length ?? 0) > 0) kinds.push('route_plans');
   const jobs = [...kinds.map(pushJobOf), ...issues.flatMap((each) => each.jobs)];
-  return job.health === 'ok' && jobs.includes(job.name) ? { ...job, health: 'attention' } : job;
+  return job.health === 'ok' && jobs.includes(job.name) ? { ...job, health: 'warning' } : job;
 }
 
 /**
@@ -162,7 +162,7 @@ function feedReason(job: string, { erp, jobs }: ReasonFacts['config']): Reason[]
   return [
     {
       code: 'push_without_feed',
-      health: 'attention',
+      health: 'warning',
       subject: `feed ${kind}`,
       text: `${job} is enabled, but the configuration has no feed for it: nothing is pushed`,
       hint: `Add erp.${kind}, or set jobs.${job}.enabled to false.`,
@@ -182,7 +182,7 @@ function configReasons({ configError }: ReasonFacts): Reason[] {
   if (configError === null) return [];
   const text = `The configuration file was rejected: ${configError}`;
   const hint = 'Correct the file; until then the last valid configuration is in effect.';
-  return [{ code: 'config_rejected', health: 'attention', subject: 'config', text, hint, place: 'config' }];
+  return [{ code: 'config_rejected', health: 'warning', subject: 'config', text, hint, place: 'config' }];
 }
 
 /** One for each table, so that a second table alerts too. */
@@ -198,8 +198,7 @@ const driftReasons = ({ drifted }: ReasonFacts): Reason[] =>
 
 /** One for each question: the service may change in several ways at different times. What is unfit stays so once it is seen. */
 function answerReasons({ changed, unfit }: ReasonFacts): Reason[] {
-  const about = (question: Question) =>
-    ({ health: 'attention', subject: `service ${question}`, place: 'data' }) as const;
+  const about = (question: Question) => ({ health: 'warning', subject: `service ${question}`, place: 'data' }) as const;
   const others = changed.filter(({ question }) => !unfit.some((each) => each.question === question));
   return [
     ...unfit.map(({ question, text, hint }) => ({ ...about(question), code: 'service_unfit', text, hint })),
@@ -217,7 +216,7 @@ function quarantineReasons({ quarantine }: ReasonFacts): Reason[] {
   const text = `${counted(quarantine, 'invalid record is', 'invalid records are')} in quarantine and in no table`;
   const hint = 'npx roadbook quarantine list shows the reasons';
   const place = 'data/quarantine';
-  return [{ code: 'quarantine', health: 'attention', subject: 'quarantine', text, hint, place }];
+  return [{ code: 'quarantine', health: 'warning', subject: 'quarantine', text, hint, place }];
 }
 
 function daemonReasons({ daemons, hasDaemonRun }: ReasonFacts): Reason[] {
@@ -230,5 +229,5 @@ function daemonReasons({ daemons, hasDaemonRun }: ReasonFacts): Reason[] {
   if (silent.length === 0) return [];
   const named = silent.map(({ host, pid }) => `${host} ${pid}`).join(', ');
   const text = `${counted(silent.length, 'daemon makes', 'daemons make')} no heartbeat: ${named}`;
-  return [{ ...about, code: 'daemon_silent', health: 'attention', text, hint: 'Check the process and its machine.' }];
+  return [{ ...about, code: 'daemon_silent', health: 'warning', text, hint: 'Check the process and its machine.' }];
 }

@@ -76,16 +76,16 @@ export const GAUGES: readonly GaugeDeclaration[] = [
     labels: ['version'],
     values: ({ version }) => [[[version], 1]],
   },
-  single('healthy', 'Whether the overall health is ok, paused or attention (1) or not (0).', ({ document }) =>
-    Number(['ok', 'paused', 'attention'].includes(document.health)),
+  single('healthy', 'Whether the overall health is ok, paused or warning (1) or not (0).', ({ document }) =>
+    Number(['ok', 'paused', 'warning'].includes(document.health)),
   ),
   single(
     'health_reasons',
     'Reasons why the overall health is not ok; see the reasons of /api/status.',
     ({ document }) => document.reasons.length,
   ),
-  perJob('job_healthy', 'Whether the health of the job is ok, paused or attention (1) or not (0).', ({ health }) =>
-    Number(['ok', 'paused', 'attention'].includes(health)),
+  perJob('job_healthy', 'Whether the health of the job is ok, paused or warning (1) or not (0).', ({ health }) =>
+    Number(['ok', 'paused', 'warning'].includes(health)),
   ),
   perJob('job_paused', 'Whether the job is paused or disabled (1) or not (0).', ({ paused, enabled }) =>
     Number(paused || !enabled),

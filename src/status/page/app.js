@@ -281,10 +281,10 @@ function useTitle(/** @type {any} */ overview, /** @type {string} */ view, /** @
   const health = overview === undefined ? 'ok' : shownOverall(overview);
   const isLost = overview !== undefined && link !== 'live' && link !== 'connecting';
   const isBad = isLost || ['failing', 'late'].includes(health);
-  const needsPerson = !isLost && health === 'attention';
+  const isWarning = !isLost && health === 'warning';
   const words = isLost ? word('link', link) : word('health', health);
-  const mark = isBad || needsPerson ? `${words} · ` : '';
-  const name = isBad ? 'favicon-bad' : needsPerson ? 'favicon-attention' : 'favicon';
+  const mark = isBad || isWarning ? `${words} · ` : '';
+  const name = isBad ? 'favicon-bad' : isWarning ? 'favicon-warning' : 'favicon';
   useEffect(() => {
     document.title = `${mark}${word('view', view)} · Roadbook`;
     const icon = /** @type {HTMLLinkElement} */ (document.querySelector('link[rel=icon]'));

@@ -6,7 +6,7 @@
 /** @typedef {{code: string, tone: string, n: number, texts: string[], place: string, jobs: string[]}} Line */
 
 /** @type {Record<string, string>} */
-const TONES = { failing: 'bad', late: 'late', attention: 'late', 'never ran': 'new' };
+const TONES = { failing: 'bad', late: 'late', warning: 'late', 'never ran': 'new' };
 
 /** These are late: a run, or plans for tomorrow. People take a late push or sample for a late delivery. */
 const LATE = ['job_late', 'deadline_missed'];
@@ -16,7 +16,7 @@ const LATE = ['job_late', 'deadline_missed'];
  * @param {{health: string, reasons: {code: string}[]}} status
  */
 export const shownOverall = ({ health, reasons }) =>
-  health === 'late' && !reasons.some(({ code }) => LATE.includes(code)) ? 'attention' : health;
+  health === 'late' && !reasons.some(({ code }) => LATE.includes(code)) ? 'warning' : health;
 
 /** A text about several things begins with their number. */
 const numberIn = (/** @type {string} */ text) => Number(/^\d+/.exec(text)?.[0] ?? 1);

@@ -109,7 +109,7 @@ const TONES = {
   differs: 'late',
   unknown: 'late',
   late: 'late',
-  attention: 'late',
+  warning: 'late',
   provisional: 'new',
   failed: 'bad',
   abandoned: 'bad',

@@ -137,7 +137,7 @@ export const en = {
   'health.never ran': 'never ran',
   'health.disabled': 'disabled',
   'health.no feed': 'no feed',
-  'health.attention': 'needs attention',
+  'health.warning': 'warning',
   'session.none': 'none',
   'session.active': 'active',
   'session.rejected': 'rejected',

@@ -138,7 +138,7 @@ export const pt = {
   'health.never ran': 'nunca executou',
   'health.disabled': 'desativada',
   'health.no feed': 'sem fonte',
-  'health.attention': 'requer atenção',
+  'health.warning': 'aviso',
   'session.none': 'nenhuma',
   'session.active': 'ativa',
   'session.rejected': 'rejeitada',

@@ -12,7 +12,7 @@ import { hasWord, meaningOf, rich, t, word } from '../texts.js';
 import { count, runSeconds, shortCount, span, toneOf } from '../words.js';
 
 /** The worst health first. */
-const WORST_FIRST = ['failing', 'late', 'attention', 'never ran', 'ok', 'paused'];
+const WORST_FIRST = ['failing', 'late', 'warning', 'never ran', 'ok', 'paused'];
 
 export function Overview() {
   const { overview: status, isOutdated } = usePage();
@@ -121,9 +121,9 @@ export function shownHealth({ enabled, health, is_without_feed }) {
   return is_without_feed && ['ok', 'never ran'].includes(health) ? 'no feed' : health;
 }
 
-/** A push job needs attention because of single items. */
+/** A push job has a warning because of single items. */
 export const ItemsLink = ({ job: { name, health } }) =>
-  health === 'attention' && name.startsWith('push-')
+  health === 'warning' && name.startsWith('push-')
     ? html`${' '}<a class="meaning" href=${href('plans', [], { kind: pushedKind(name) })}>${t('overview.items')}</a>`
     : null;
 
