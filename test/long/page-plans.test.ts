@@ -259,7 +259,7 @@ describe('the page after a rejected plan and an unreadable file', IN_BROWSER, ()
     const { page } = opened;
     await page.addInitScript(`sessionStorage.setItem('roadbook-token', '${TOKEN}')`);
     await page.goto(`${place.url}/#/overview`);
-    await page.getByRole('link', { name: /^To look at\s*2/ }).waitFor();
+    await page.getByRole('link', { name: /^Needs a person\s*2/ }).waitFor();
     expect(await page.getByLabel('Overall health').innerText()).not.toMatch(/late|on time/);
     expect(await page.title()).toBe('warning · Overview · Roadbook');
     expect(await page.locator('link[rel=icon]').getAttribute('href')).toBe('/page/favicon-warning.svg');

@@ -273,7 +273,7 @@ export const en = {
   },
   'reason.daemon_silent': { one: '{n} daemon is silent', other: '{n} daemons are silent' },
   'reason.quarantine': { one: '{n} record is in quarantine', other: '{n} records are in quarantine' },
-  'card.person': 'To look at',
+  'card.person': 'Needs a person',
   'card.noPushes': 'nothing rejected, unreadable or in doubt',
   'card.unknown': 'Unknown pushes',
   'card.unknownWords': 'waiting: {open}, confirmed: {confirmed}',
@@ -403,7 +403,7 @@ export const en = {
   'stateTodo.rejected':
     'Correct it in the ERP, and have its file written again if it came in one; then it is sent by itself. Retry sends it unchanged, which helps only if the cause is gone.',
   'stateTodo.unknown':
-    'Nobody knows yet whether these arrived. The next runs look for each at the service, and send it again only once it is certain that it is not there. What needs a person says so.',
+    'Nobody knows yet whether these arrived. The next runs look for each at the service, and send it again only once it is certain that it is not there. An entry that needs a person says why.',
   'stateTodo.partial':
     'The service has the plan without the stops that the reasons name, and no call to change it: add the stops there, or offer them in another plan.',
   'stateTodo.differs':

@@ -280,7 +280,7 @@ export const pt = {
   },
   'reason.daemon_silent': { one: '{n} processo está sem sinal', other: '{n} processos estão sem sinal' },
   'reason.quarantine': { one: '{n} registro está em quarentena', other: '{n} registros estão em quarentena' },
-  'card.person': 'Para verificar',
+  'card.person': 'Precisa de uma pessoa',
   'card.noPushes': 'nada rejeitado, ilegível ou em dúvida',
   'card.unknown': 'Envios desconhecidos',
   'card.unknownWords': 'aguardando: {open}, confirmados: {confirmed}',
@@ -414,7 +414,7 @@ export const pt = {
   'stateTodo.rejected':
     'Corrija no ERP e, se veio em um arquivo, gere o arquivo de novo; depois é enviado automaticamente. Tentar de novo o envia sem mudança, o que só ajuda se a causa não existe mais.',
   'stateTodo.unknown':
-    'Ainda não se sabe se estes chegaram. As próximas execuções procuram cada um no serviço e só o enviam de novo quando houver certeza de que não está lá. O que precisa de uma pessoa o indica.',
+    'Ainda não se sabe se estes chegaram. As próximas execuções procuram cada um no serviço e só o enviam de novo quando houver certeza de que não está lá. O item que precisa de uma pessoa diz o motivo.',
   'stateTodo.partial':
     'O serviço tem o plano sem as paradas que os motivos citam, e não oferece como alterá-lo: inclua as paradas lá ou ofereça-as em outro plano.',
   'stateTodo.differs':
