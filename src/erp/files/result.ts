@@ -37,7 +37,7 @@ export const resultOf = (
   ...instants,
   totals: totalsOf([...outcomes, ...unreadItems(readErrors)]),
   results: [...outcomes, ...unreadItems(readErrors)].map(fileOutcome),
-  /** Read errors that belong to no item. */
+  /** Read errors that belong to no item; integrators read this key since 0.1.0. */
   faults: readErrors
     .filter(({ externalCode }) => externalCode === undefined)
     .map(({ origin, reason }) => ({ origin, reason })),

@@ -68,8 +68,8 @@ export function itemOf(
   for (const name of names) if (typeof data[name] === 'string') data[name] = data[name].trim();
   const externalCode = names.map((name) => codeText(data[name])).find((code) => code !== '');
   if (externalCode === undefined) return { readError: { origin, reason: `${names.join(' or ')}: is missing` } };
-  const fault = codeFault(externalCode);
-  if (fault !== undefined) return { readError: { origin, reason: `${names.join(' or ')}: ${fault}` } };
+  const issue = codeIssue(externalCode);
+  if (issue !== undefined) return { readError: { origin, reason: `${names.join(' or ')}: ${issue}` } };
   if (kind === 'points_of_interest' || kind === 'agents') delete data.external_code;
   const startDay = localDay(startOf(kind, data), zone);
   const item = { externalCode, startDay, data, origin };
@@ -89,7 +89,7 @@ function hasTooManyPoints({ route_points, entity }: JsonObject): boolean {
 }
 
 /** Why no item can be known by the code; undefined if one can. */
-export function codeFault(code: string): string | undefined {
+export function codeIssue(code: string): string | undefined {
   if (!isStorable(code)) return UNSTORABLE;
   return code.length > LONGEST_KEY ? TOO_LONG : undefined;
 }

@@ -4,7 +4,7 @@
 import type { Json, JsonObject } from '../../core/glossary.ts';
 import { type Fields, FLAT_COLUMNS } from '../items/fields.ts';
 import { shownCell } from '../items/issue-places.ts';
-import { codeFault, LARGEST_ITEM, MOST_ITEM_ERRORS, TOO_LARGE } from '../items/item.ts';
+import { codeIssue, LARGEST_ITEM, MOST_ITEM_ERRORS, TOO_LARGE } from '../items/item.ts';
 import { localDay, zonedMoment } from '../items/moments.ts';
 import type { CellPlace, ReadError, SourceContext } from '../source.ts';
 import { type CellIssue, cellText, readCells } from './cell-values.ts';
@@ -18,19 +18,19 @@ export interface FlatRow {
   /** The non-empty cells, by canonical path. */
   cells: Readonly<Record<string, unknown>>;
   /** Why the row cannot be read, whatever its cells are. */
-  faults?: readonly string[];
+  rowIssues?: readonly string[];
   /** The ERP's name of the column with the path. */
   columnOf?(path: string): string;
 }
 
 /** Nothing of the row is read: a blank line, a total or a note. */
-export const isSkipped = ({ cells, faults = [] }: FlatRow): boolean =>
-  faults.length === 0 && Object.keys(cells).length === 0;
+export const isSkipped = ({ cells, rowIssues = [] }: FlatRow): boolean =>
+  rowIssues.length === 0 && Object.keys(cells).length === 0;
 
 /** The values of the cells by path, and why the row and its cells cannot be read. */
-export function readRow({ cells, faults = [] }: FlatRow, types: Fields, formats: ValueFormats | undefined) {
+export function readRow({ cells, rowIssues = [] }: FlatRow, types: Fields, formats: ValueFormats | undefined) {
   const { values, issues } = readCells(types, cells, formats);
-  return { values, issues: [...faults.map((reason): CellIssue => ({ reason })), ...issues] };
+  return { values, issues: [...rowIssues.map((reason): CellIssue => ({ reason })), ...issues] };
 }
 
 /** The cell with the path, for an error. */
@@ -109,12 +109,12 @@ export function createPlanFold(fill: JsonObject, { zone, reuseCodes, formats }: 
   return {
     push(row) {
       if (isSkipped(row)) return [];
-      const { origin, cells, faults = [] } = row;
+      const { origin, cells, rowIssues = [] } = row;
       const { values, issues } = readPlanRow(row, formats);
       const sections = sectionsOf(values);
       const code = sections.plan.external_code as string | undefined;
       const continues =
-        draft !== undefined && faults.length === 0 && !Object.keys(cells).some((path) => path.startsWith('plan.'));
+        draft !== undefined && rowIssues.length === 0 && !Object.keys(cells).some((path) => path.startsWith('plan.'));
       const isOtherDay = draft !== undefined && hasOtherDay(draft, sections.plan);
       const isReused = reuseCodes && isOtherDay && startDayOf(sections.plan, zone) !== '';
       const before = code !== undefined && (code !== draft?.code || isReused) ? close() : [];
@@ -146,9 +146,9 @@ export function createPlanFold(fill: JsonObject, { zone, reuseCodes, formats }: 
 function readPlanRow(row: FlatRow, formats: ValueFormats | undefined) {
   const { values, issues } = readRow(row, TYPES, formats);
   const { [CODE]: code, ...others } = values;
-  const fault = typeof code === 'string' ? codeFault(code) : undefined;
-  if (fault === undefined) return { values, issues };
-  return { values: others, issues: [...issues, { path: CODE, reason: `${CODE} ${fault}` }] };
+  const issue = typeof code === 'string' ? codeIssue(code) : undefined;
+  if (issue === undefined) return { values, issues };
+  return { values: others, issues: [...issues, { path: CODE, reason: `${CODE} ${issue}` }] };
 }
 
 const newDraft = (code: string, origin: string, uncoded: readonly ReadError[]): PlanDraft => ({

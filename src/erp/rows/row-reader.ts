@@ -91,7 +91,7 @@ export function* readRecords(records: readonly Json[], name: string, context: Re
   for (const [i, record] of records.entries()) {
     const origin = `${name} record ${i + 1}`;
     if (!isJsonObject(record)) {
-      yield* reader.push({ origin, row: i + 1, cells: {}, faults: ['is not an object'] }, {});
+      yield* reader.push({ origin, row: i + 1, cells: {}, rowIssues: ['is not an object'] }, {});
     } else if (!isFlat) {
       yield inRow(itemOf(record, origin, context), i + 1);
     } else {
@@ -110,8 +110,8 @@ export function* readRecords(records: readonly Json[], name: string, context: Re
       const { issues, pick, reads, columnOf, found } = columns;
       found.rows += 1;
       const cells = pick(record);
-      const faults = issues.length === 0 && isLost(record, cells) ? [nothingRead(reads)] : issues;
-      yield* reader.push({ origin, row: i + 1, cells, faults, columnOf }, record);
+      const rowIssues = issues.length === 0 && isLost(record, cells) ? [nothingRead(reads)] : issues;
+      yield* reader.push({ origin, row: i + 1, cells, rowIssues, columnOf }, record);
     }
   }
   yield* reader.end();

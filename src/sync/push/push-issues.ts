@@ -100,7 +100,7 @@ export async function noteUnread(
   else {
     const now = push.now();
     // A file is taken once. Every run reads a query again, and a file that it cannot take. If the time moved each time, the
-    // same fault would be a new item for the alerts.
+    // same read error would be a new item for the alerts.
     const last = file === undefined ? await factIn<UnreadFact>(tx.sql, fact) : undefined;
     const at = last?.reason === reason ? (last.at ?? now) : now;
     const unread: UnreadFact = { name, reason, kind: push.kind.feed, at };

@@ -1,4 +1,4 @@
-// What the ERP last offered of each plan without a fault, for comparison with what the service has. Unlike the content to
+// The last valid content that the ERP offered of each plan, for comparison with what the service has. Unlike the content to
 // send, it is kept after the confirmation, so personal values are stored as the policies of the warehouse say.
 import type { Knex } from 'knex';
 import { isJsonObject, type Json, type JsonObject } from '../../core/glossary.ts';
