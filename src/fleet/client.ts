@@ -11,7 +11,7 @@ import { createRetryBudgets } from '../core/retry/retry-budget.ts';
 import type { Redactor } from '../core/text/redaction.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { Endpoint } from './endpoint.ts';
-import { type CollectionForm, RENEWAL_TRIALS, type RenewalMode } from './readings.ts';
+import { type CollectionForm, RENEWAL_TRIALS, type RenewalMode } from './interpretations.ts';
 import { type Credentials, createLogin } from './session/login.ts';
 import { createLoginLimit } from './session/login-limit.ts';
 import { createRenewal, tryRenewal } from './session/renewal.ts';

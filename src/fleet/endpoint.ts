@@ -5,7 +5,7 @@ import { Fatal } from '../core/errors.ts';
 import type { Json } from '../core/glossary.ts';
 import { issueTexts, parseWithMessages } from '../core/text/zod-words.ts';
 import { documentOf, type Identity, idOf, recordsIn } from './answer.ts';
-import { type CollectionForm, flagAsSent } from './readings.ts';
+import { type CollectionForm, flagAsSent } from './interpretations.ts';
 import { LONG_ID } from './request-fields.ts';
 import type { CallRequest } from './transport/exchange.ts';
 import type { WireAnswer } from './transport/transport.ts';

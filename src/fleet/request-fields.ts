@@ -5,7 +5,7 @@ import type { CodedName, NumberedName } from '../core/code-lists.ts';
 import { type FieldRule, isGiven } from '../core/field-rules.ts';
 import { isJsonObject } from '../core/glossary.ts';
 import { toInstant } from './instants.ts';
-import { instantAsSent } from './readings.ts';
+import { instantAsSent } from './interpretations.ts';
 
 /** The digits of an id beyond 2^53, which is held as text. */
 export const LONG_ID = /^\d{16,19}$/;

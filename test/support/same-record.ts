@@ -1,5 +1,5 @@
 // Whether a record that was given back is the record that was sent: the same values, in the one normal form that the
-// warehouse has for numbers as text, flags and date-times. Written without the product's own readings.
+// warehouse has for numbers as text, flags and date-times. Written without the product's own interpretations.
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

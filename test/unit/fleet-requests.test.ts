@@ -24,7 +24,7 @@ import { routePlan } from '../../src/fleet/endpoints/route-plan.ts';
 import { routePlans } from '../../src/fleet/endpoints/route-plans.ts';
 import { routePoint } from '../../src/fleet/endpoints/route-point.ts';
 import { vehicles } from '../../src/fleet/endpoints/vehicles.ts';
-import type { CollectionForm } from '../../src/fleet/readings.ts';
+import type { CollectionForm } from '../../src/fleet/interpretations.ts';
 
 type AnyEndpoint = Endpoint<never, unknown>;
 

@@ -1,7 +1,7 @@
 // POST /point_of_interest/: creates a point of interest.
 import { z } from 'zod';
 import { readWritten, writeEndpoint } from '../endpoint.ts';
-import { categoryAsSent } from '../readings.ts';
+import { categoryAsSent } from '../interpretations.ts';
 import { itemData } from '../request-fields.ts';
 
 /** The data of a create or change, with the category in the form that is sent. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { CNH_CATEGORIES } from '../../core/code-lists.ts';
 import { listEndpoint } from '../endpoint.ts';
-import { TEXT_INCLUDES } from '../readings.ts';
+import { TEXT_INCLUDES } from '../interpretations.ts';
 import { anyIncludes, listedId, nonEmptyText, recordId } from '../request-fields.ts';
 import { object } from '../wire.ts';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { EVENT_CATEGORIES } from '../../core/code-lists.ts';
 import { withRules } from '../../core/field-rules.ts';
 import { listEndpoint } from '../endpoint.ts';
-import { EVENT_FORMS, EVENT_GROUPING } from '../readings.ts';
+import { EVENT_FORMS, EVENT_GROUPING } from '../interpretations.ts';
 import { dateTime, includesOf, listedId, nonEmptyText, oneOfRule, periodRule, recordIds } from '../request-fields.ts';
 
 export const events = listEndpoint({

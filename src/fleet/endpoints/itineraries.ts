@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { withRules } from '../../core/field-rules.ts';
 import { listEndpoint } from '../endpoint.ts';
-import { TEXT_INCLUDES } from '../readings.ts';
+import { TEXT_INCLUDES } from '../interpretations.ts';
 import { dateTime, includesOf, periodRule, recordId } from '../request-fields.ts';
 import { list } from '../wire.ts';
 

@@ -2,7 +2,7 @@
 // refresh token in it. Sending it twice does no harm, so it is a read.
 import { z } from 'zod';
 import { defineEndpoint } from '../endpoint.ts';
-import { refreshAsSent } from '../readings.ts';
+import { refreshAsSent } from '../interpretations.ts';
 import { readTokens } from '../session/tokens.ts';
 
 export const renew = defineEndpoint({

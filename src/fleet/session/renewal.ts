@@ -4,7 +4,7 @@ import { Retriable, RoadbookError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { PRIORITY } from '../../core/rate/rate.ts';
 import { renew } from '../endpoints/renew.ts';
-import { RENEWAL_TRIALS, type RenewalMode } from '../readings.ts';
+import { RENEWAL_TRIALS, type RenewalMode } from '../interpretations.ts';
 import { type Exchange, type ExchangeContext, isSuccess } from '../transport/exchange.ts';
 import type { WireAnswer } from '../transport/transport.ts';
 import { TransportFault } from '../transport/transport-fault.ts';

@@ -1,7 +1,7 @@
 // What a session remembers across restarts: the renewal mode that works, and how often the credentials were rejected.
 // Tokens are never stored, and credentials only as a salted, slow hash.
 import type { Log } from '../../core/log.ts';
-import type { RenewalMode } from '../readings.ts';
+import type { RenewalMode } from '../interpretations.ts';
 
 export interface SessionFacts {
   /** The mode that worked last; only if service.renewal is `auto`. */
