@@ -93,7 +93,7 @@ function sizingJob(app: App, scheduled: ReturnType<typeof enabledJobs>[number], 
       calls: job.cost?.(settings.options, load(periodMs)).calls ?? 1,
       basis: 'estimate',
     }),
-    readingsOf: (periodMs) => job.cost?.(settings.options, load(periodMs)).readings ?? 1,
+    readsPerRecord: (periodMs) => job.cost?.(settings.options, load(periodMs)).readsPerRecord ?? 1,
   };
 }
 

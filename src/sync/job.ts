@@ -116,7 +116,7 @@ export interface Cost {
   /** Calls to the service when little is new, for the call budget. */
   calls: number;
   /** How many runs read the same record before it is out of reach, to estimate a daemon's load; default 1. */
-  readings?: number;
+  readsPerRecord?: number;
 }
 
 /** The call that returns the records (null if the job makes them itself), and the table that they are loaded into. */

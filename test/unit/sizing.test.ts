@@ -21,7 +21,7 @@ const job = (name: string, cron: string, calls: (periodMs: number) => number): S
   timezone: 'UTC',
   callsOf: (periodMs) => ({ calls: calls(periodMs), basis: 'estimate' }),
   tables: name === 'events' ? ['event'] : [],
-  readingsOf: () => 10,
+  readsPerRecord: () => 10,
 });
 
 const asked: SizingInput = {

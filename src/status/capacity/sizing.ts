@@ -8,7 +8,7 @@ import { type FleetDay, rowsADay, type SizedTable } from './fleet-day.ts';
 export interface SizingJob extends BudgetJob {
   tables: readonly string[];
   /** How many runs read the same record if runs are `periodMs` apart. */
-  readingsOf(periodMs: number): number;
+  readsPerRecord(periodMs: number): number;
 }
 
 export interface SizingInput {
@@ -125,7 +125,7 @@ function recordsADay(
     if (runs === 0) return 0;
     // A picture is fetched once; a status change is derived, not read.
     const own = job.tables.filter((table) => table !== 'image' && table !== 'status_change');
-    return sum(own.map((table) => rows[table] ?? 0)) * Math.max(1, job.readingsOf(DAY_MS / runs));
+    return sum(own.map((table) => rows[table] ?? 0)) * Math.max(1, job.readsPerRecord(DAY_MS / runs));
   });
   return sum(each);
 }

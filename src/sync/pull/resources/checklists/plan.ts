@@ -74,6 +74,6 @@ export function checklistCost(options: ChecklistOptions, load: Workload): Cost {
   const pictures = (vehicles * picturesADay * periodMs) / DAY_MS;
   return {
     calls: summaries.cost(options, load).calls + opened + pictures,
-    readings: (unsettledDays * DAY_MS) / periodMs,
+    readsPerRecord: (unsettledDays * DAY_MS) / periodMs,
   };
 }

@@ -147,7 +147,7 @@ const SMALLER_CALLS = / by \d+$/;
  */
 export function summaryCost({ lookback }: Pick<SummaryOptions, 'lookback'>, { vehicles, periodMs }: Workload): Cost {
   const days = Math.ceil(lookback / DAY_MS) + 1;
-  return { calls: days * 2 * Math.ceil(vehicles / MOST_VEHICLES), readings: (days * DAY_MS) / periodMs };
+  return { calls: days * 2 * Math.ceil(vehicles / MOST_VEHICLES), readsPerRecord: (days * DAY_MS) / periodMs };
 }
 
 /** The vehicles of each call. */

@@ -186,7 +186,7 @@ export function eventCost(options: EventOptions, { vehicles, periodMs }: Workloa
   const readMs = options.lookback + periodMs;
   return {
     calls: usualSlices(readMs, vehicles) * categoriesOf(options).length,
-    readings: readMs / periodMs,
+    readsPerRecord: readMs / periodMs,
   };
 }
 

@@ -80,7 +80,7 @@ export function routePlanCost(
   const unsettledDays = Math.ceil(settle / DAY_MS) + 1;
   return {
     calls: searches + vehicles * plansADay * unsettledDays,
-    readings: (unsettledDays * DAY_MS) / periodMs,
+    readsPerRecord: (unsettledDays * DAY_MS) / periodMs,
   };
 }
 
