@@ -30,15 +30,15 @@ import type { SliceReferences } from './references.ts';
 import type { Pull, SliceResult } from './types.ts';
 
 /** Attempts to read a slice whose reads are stale, before it is left to the next run. */
-const READINGS = 3;
+const MOST_ATTEMPTS = 3;
 
 /** Adds the counts of each transaction to those of the context. */
 export async function pullSlice(job: Pull, slice: Slice, context: RunContext, references: SliceReferences) {
-  for (let reading = 1; ; reading++) {
+  for (let attempt = 1; ; attempt++) {
     try {
       return await readOnce(job, slice, context, references);
     } catch (thrown) {
-      if (!(thrown instanceof StaleRead) || reading === READINGS) throw thrown;
+      if (!(thrown instanceof StaleRead) || attempt === MOST_ATTEMPTS) throw thrown;
       context.log.info({ scope: slice.scope, err: thrown }, 'stale read, slice is read again');
     }
   }
