@@ -1,9 +1,9 @@
-// Packs readings into batches of bounded size and yields to the event loop in between. In one read a code identifies one
+// Packs what was read of a feed into batches of bounded size and yields to the event loop in between. In one read a code identifies one
 // item, or one per start day if codes are reused. A repeated code invalidates the item: either of the two could be meant, or
 // each could be half a plan. Only the first read errors are listed: a file of some megabytes may contain millions. The codes
 // of one read stay in memory, so their number is limited.
 import { yieldToEventLoop } from '../core/event-loop.ts';
-import { inSizeLimit, LARGEST_ITEM, MOST_ITEM_ERRORS, type Reading } from './items/item.ts';
+import { inSizeLimit, LARGEST_ITEM, MOST_ITEM_ERRORS, type ParsedItem } from './items/item.ts';
 import { type ErpBatch, invalidates, type ReadError, type SourceContext } from './source.ts';
 
 /** Items and read errors per batch. */
@@ -12,8 +12,8 @@ const BATCH_SIZE = 500;
 /** Characters per batch, as JSON. The push holds, parses and stores a batch in one step. */
 const LARGEST_BATCH = 2 * LARGEST_ITEM;
 
-/** Readings between two yields to the event loop. */
-export const READINGS_PER_TURN = 500;
+/** Items between two yields to the event loop. */
+export const ITEMS_PER_TURN = 500;
 
 /** Listed read errors that belong to no item. */
 const MOST_OTHER_ERRORS = 1_000;
@@ -45,7 +45,7 @@ interface KnownCodes {
 
 export async function* inBatches(
   name: string,
-  readings: AsyncIterable<Reading> | Iterable<Reading>,
+  parsedItems: AsyncIterable<ParsedItem> | Iterable<ParsedItem>,
   rule: CodeRule,
 ): AsyncIterable<ErpBatch> {
   const codes: KnownCodes = { uses: new Map(), count: 0, characters: 0 };
@@ -54,16 +54,16 @@ export async function* inBatches(
   let batchSize = 0;
   let count = 0;
   let unlisted = 0;
-  for await (const given of readings) {
+  for await (const given of parsedItems) {
     count += 1;
-    if (count % READINGS_PER_TURN === 0) await yieldToEventLoop();
+    if (count % ITEMS_PER_TURN === 0) await yieldToEventLoop();
     const [bounded, size] = inSizeLimit(given);
-    const reading = rejectRepeatedCode(bounded, codes, rule);
+    const parsed = rejectRepeatedCode(bounded, codes, rule);
     if (codes.count > MOST_CODES || codes.characters > MOST_CODE_CHARACTERS) {
       yield { ...emptyBatch(name, 1), last: true, readErrors: [{ origin: name, reason: TOO_MANY_CODES }] };
       return;
     }
-    if ('readError' in reading && !isListed(reading.readError)) {
+    if ('readError' in parsed && !isListed(parsed.readError)) {
       unlisted += 1;
       continue;
     }
@@ -74,8 +74,8 @@ export async function* inBatches(
       batchSize = 0;
     }
     batchSize += size;
-    if ('item' in reading) batch.items.push(reading.item);
-    else invalidate(batch, reading.readError);
+    if ('item' in parsed) batch.items.push(parsed.item);
+    else invalidate(batch, parsed.readError);
   }
   if (unlisted > 0) batch.readErrors.push({ origin: name, reason: `${unlisted} more errors are not listed` });
   yield { ...batch, last: true };
@@ -104,13 +104,13 @@ function createErrorLimit(): (readError: ReadError) => boolean {
   };
 }
 
-function rejectRepeatedCode(reading: Reading, codes: KnownCodes, rule: CodeRule): Reading {
-  const { externalCode, origin, startDay = '' } = 'readError' in reading ? reading.readError : reading.item;
+function rejectRepeatedCode(parsed: ParsedItem, codes: KnownCodes, rule: CodeRule): ParsedItem {
+  const { externalCode, origin, startDay = '' } = 'readError' in parsed ? parsed.readError : parsed.item;
   const use = { origin, startDay };
   const before = externalCode === undefined ? undefined : addUse(codes, externalCode, use, rule);
-  if ('item' in reading && before === undefined) return reading;
+  if ('item' in parsed && before === undefined) return parsed;
   const { startDay: _, ...readError } =
-    'readError' in reading ? reading.readError : { origin, externalCode, reason: repeatedCode(before, use, rule) };
+    'readError' in parsed ? parsed.readError : { origin, externalCode, reason: repeatedCode(before, use, rule) };
   const isOfOneDay = startDay !== '' && (before === undefined || before.startDay === startDay);
   return { readError: isOfOneDay ? { ...readError, startDay } : readError };
 }

@@ -102,9 +102,9 @@ async function itemsOf(kind: FeedKind, zone: string, header: string[], rows: rea
   const context = { kind, zone, reuseCodes: false, mapping: prepareMapping(kind, {}) };
   const table = { header, rows: rows.map((cells, i) => ({ row: i + 1, cells })) };
   const items: Json[] = [];
-  for await (const reading of readTable(table, kind, context)) {
-    if (!('item' in reading)) continue;
-    const { data, externalCode } = reading.item;
+  for await (const parsed of readTable(table, kind, context)) {
+    if (!('item' in parsed)) continue;
+    const { data, externalCode } = parsed.item;
     // The code of these kinds is not sent, so it is not part of `data`.
     items.push(kind === 'points_of_interest' || kind === 'agents' ? { external_code: externalCode, ...data } : data);
   }

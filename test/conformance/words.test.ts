@@ -41,7 +41,7 @@ const RETIRED: Readonly<Record<string, string>> = {
   'keepers?': 'manager',
   'sync_parts|surroundings': 'dependencies',
   'part_of(?!_)|months_of': 'parent, partitionBy',
-  code_faults?: 'codeIssue, read error',
+  'code_faults?': 'codeIssue, read error',
   'accepted_in_part|(?:taken|accept(?:s|ed)?) in part|partly taken': 'partial',
   '\\w*refus(?:e|es|ed|ing|als?)\\w*': 'reject, rejected, rejection',
 };

@@ -8,9 +8,9 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { unzipSync, zipSync } from 'fflate';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { type ReadingLimits, readFileInLimits } from '../../src/erp/files/drop-file-reader.ts';
+import { type ReadLimits, readFileInLimits } from '../../src/erp/files/drop-file-reader.ts';
 import { csvTable } from '../../src/erp/formats/csv-table.ts';
-import type { Reading } from '../../src/erp/items/item.ts';
+import type { ParsedItem } from '../../src/erp/items/item.ts';
 import { prepareMapping } from '../../src/erp/rows/mapping.ts';
 import type { FileContent, TakenFile } from '../../src/erp/source.ts';
 import {
@@ -48,14 +48,14 @@ function busy(): Buffer {
   return workbookOf(`<sheetData>${rows.join('')}</sheetData>`);
 }
 
-async function read(name: string, limits: Partial<ReadingLimits>, signal?: AbortSignal): Promise<Reading[]> {
+async function read(name: string, limits: Partial<ReadLimits>, signal?: AbortSignal): Promise<ParsedItem[]> {
   const mapping = prepareMapping('route_plans', {});
   const file = { path: join(folder, name), name, size: 2 * MEGABYTE };
   const context = { kind: 'route_plans', zone: ZONE, reuseCodes: false, mapping } as const;
-  const readings: Reading[] = [];
+  const parsedItems: ParsedItem[] = [];
   const options = { signal, limits: { heapMb: 512, timeoutMs: 60_000, ...limits } };
-  for await (const reading of readFileInLimits(file, context, options)) readings.push(reading);
-  return readings;
+  for await (const parsed of readFileInLimits(file, context, options)) parsedItems.push(parsed);
+  return parsedItems;
 }
 
 const reasonsIn = (path: string): string[] => resultIn(path).faults.map(({ reason }: { reason: string }) => reason);
@@ -203,9 +203,9 @@ describe('a JSON file', () => {
   test('of many plans is read completely by a separate process', async () => {
     const codes = Array.from({ length: 3_000 }, (_, i) => `P${i}`);
     dropPlans('a.json', ...codes);
-    const readings = await read('a.json', {});
-    expect(readings).toHaveLength(3_000);
-    expect(readings[2_999]).toMatchObject({ item: { externalCode: 'P2999', origin: 'a.json record 3000' } });
+    const parsedItems = await read('a.json', {});
+    expect(parsedItems).toHaveLength(3_000);
+    expect(parsedItems[2_999]).toMatchObject({ item: { externalCode: 'P2999', origin: 'a.json record 3000' } });
   });
 
   test.each(['one record', 'many records'])(

@@ -1,25 +1,25 @@
 // A code may occur once in a read: a repeated code is a read error, which invalidates the items that it names.
 import { describe, expect, test } from 'vitest';
 import { inBatches } from '../../src/erp/batches.ts';
-import type { Reading } from '../../src/erp/items/item.ts';
+import type { ParsedItem } from '../../src/erp/items/item.ts';
 import type { ErpBatch } from '../../src/erp/source.ts';
 import { turnsDuring } from '../support/turns.ts';
 
-const item = (externalCode: string, startDay: string, origin = 'row'): Reading => ({
+const item = (externalCode: string, startDay: string, origin = 'row'): ParsedItem => ({
   item: { externalCode, startDay, data: {}, origin },
 });
-const readError = (externalCode: string, startDay?: string): Reading => ({
+const readError = (externalCode: string, startDay?: string): ParsedItem => ({
   readError: { externalCode, ...(startDay !== undefined && { startDay }), origin: 'row', reason: 'bad cell' },
 });
 
-async function batchesOf(readings: readonly Reading[], reuseCodes = false): Promise<ErpBatch[]> {
+async function batchesOf(parsedItems: readonly ParsedItem[], reuseCodes = false): Promise<ErpBatch[]> {
   const batches: ErpBatch[] = [];
-  for await (const batch of inBatches('feed', readings, { reuseCodes })) batches.push(batch);
+  for await (const batch of inBatches('feed', parsedItems, { reuseCodes })) batches.push(batch);
   return batches;
 }
 
-async function read(readings: readonly Reading[], reuseCodes: boolean): Promise<ErpBatch> {
-  const batches = await batchesOf(readings, reuseCodes);
+async function read(parsedItems: readonly ParsedItem[], reuseCodes: boolean): Promise<ErpBatch> {
+  const batches = await batchesOf(parsedItems, reuseCodes);
   expect(batches).toHaveLength(1);
   return batches[0] as ErpBatch;
 }
@@ -30,14 +30,14 @@ const errorsIn = ({ readErrors }: ErpBatch) => readErrors.map(({ externalCode, s
 const other = item('R8', '18');
 
 describe('where codes are not reused', () => {
-  test.each<[string, Reading[], (string | undefined)[]]>([
+  test.each<[string, ParsedItem[], (string | undefined)[]]>([
     ['on the same day', [item('R7', '18'), item('R7', '18')], ['18']],
     ['on another day', [item('R7', '18'), item('R7', '19')], [undefined]],
     ['after a read error of another day', [readError('R7', '18'), item('R7', '19')], ['18', undefined]],
     ['as a read error of another day', [item('R7', '18'), readError('R7', '19')], [undefined]],
     ['as several read errors of one day', [readError('R7', '18'), readError('R7', '18')], ['18', '18']],
-  ])('a code that is repeated %s gives no item', async (_when, readings, days) => {
-    const batch = await read([...readings, other], false);
+  ])('a code that is repeated %s gives no item', async (_when, parsedItems, days) => {
+    const batch = await read([...parsedItems, other], false);
     expect(itemsIn(batch)).toEqual([['R8', '18']]);
     expect(errorsIn(batch)).toEqual(days.map((day) => ['R7', day]));
   });
@@ -60,7 +60,7 @@ describe('where codes are reused', () => {
     expect(batch.readErrors).toEqual([]);
   });
 
-  test.each<[string, Reading[], string[], (string | undefined)[]]>([
+  test.each<[string, ParsedItem[], string[], (string | undefined)[]]>([
     ['of its own day', [item('R7', '18'), item('R7', '19'), item('R7', '18')], ['19'], ['18']],
     [
       'that cannot be read, of its own day',
@@ -82,8 +82,8 @@ describe('where codes are reused', () => {
     ],
     ['whose start cannot be read', [item('R7', '18'), item('R7', ''), item('R7', '19')], [], [undefined, undefined]],
     ['whose start could not be read before', [readError('R7'), item('R7', '18')], [], [undefined, undefined]],
-  ])('an item is invalidated by another %s', async (_what, readings, left, days) => {
-    const batch = await read([...readings, other], true);
+  ])('an item is invalidated by another %s', async (_what, parsedItems, left, days) => {
+    const batch = await read([...parsedItems, other], true);
     expect(itemsIn(batch)).toEqual([...left.map((day) => ['R7', day]), ['R8', '18']]);
     expect(errorsIn(batch)).toEqual(days.map((day) => ['R7', day]));
   });
@@ -96,14 +96,14 @@ describe('where codes are reused', () => {
 
 describe('a long read', () => {
   const MEGABYTE = 1024 * 1024;
-  const large = (code: string, characters: number): Reading => ({
+  const large = (code: string, characters: number): ParsedItem => ({
     item: { externalCode: code, startDay: '', data: { notes: 'x'.repeat(characters) }, origin: 'row' },
   });
 
   test('of large items gives batches of at most 8 MB, and no empty one', async () => {
     const sizes = [1, 1, 3.9, 3.9, 3.9, 0.1, 3.9, ...Array.from({ length: 20 }, () => 1)];
-    const readings = sizes.map((size, i) => large(`R${i}`, size * MEGABYTE));
-    const batches = await batchesOf(readings);
+    const parsedItems = sizes.map((size, i) => large(`R${i}`, size * MEGABYTE));
+    const batches = await batchesOf(parsedItems);
     for (const { items } of batches) {
       expect(items.length).toBeGreaterThan(0);
       expect(JSON.stringify(items).length).toBeLessThanOrEqual(8 * MEGABYTE);
@@ -125,16 +125,16 @@ describe('a long read', () => {
     reason: 'has more than 500,000 items, or codes of more than 64 MB; split it; no item of it was read',
   };
 
-  test.each<[string, number, (i: number) => Reading]>([
+  test.each<[string, number, (i: number) => ParsedItem]>([
     ['items', 500_000, (i) => item(`R${i}`, '')],
     ['long codes', 64, (i) => readError(`${i}`.padEnd(MEGABYTE, 'x'))],
-  ])('of too many %s ends with one read error in place of all parts', async (_what, most, reading) => {
+  ])('of too many %s ends with one read error in place of all parts', async (_what, most, nth) => {
     let given = 0;
-    const readings = (function* () {
-      while (given < 2 * most) yield reading(given++);
+    const parsedItems = (function* () {
+      while (given < 2 * most) yield nth(given++);
     })();
     let last: ErpBatch | undefined;
-    for await (const batch of inBatches('feed', readings, { reuseCodes: true })) last = batch;
+    for await (const batch of inBatches('feed', parsedItems, { reuseCodes: true })) last = batch;
     expect(last).toEqual({ name: 'feed', part: 1, last: true, items: [], readErrors: [TOO_MANY] });
     expect(given).toBe(most + 1);
   });
@@ -149,12 +149,12 @@ describe('a long read', () => {
   });
 
   test('yields to the event loop', async () => {
-    const readings = Array.from({ length: 10_000 }, (_, i) => item(`R${i}`, ''));
-    expect(await turnsDuring(inBatches('feed', readings, { reuseCodes: false }))).toBeGreaterThanOrEqual(20);
+    const parsedItems = Array.from({ length: 10_000 }, (_, i) => item(`R${i}`, ''));
+    expect(await turnsDuring(inBatches('feed', parsedItems, { reuseCodes: false }))).toBeGreaterThanOrEqual(20);
   });
 
   test('lists the first errors without an item, and counts the others', async () => {
-    const error: Reading = { readError: { origin: 'row', reason: 'is not an object' } };
+    const error: ParsedItem = { readError: { origin: 'row', reason: 'is not an object' } };
     const batches = await batchesOf([...Array.from({ length: 3_000 }, () => error), other]);
     const readErrors = batches.flatMap((batch) => batch.readErrors);
     expect(readErrors).toHaveLength(1_001);

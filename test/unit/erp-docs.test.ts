@@ -70,10 +70,10 @@ describe('the examples', () => {
     const header = { isName: columnNameTest('route_plans', mapping) };
     const reader = { ...context, reuseCodes: false, mapping, formats: { dates, decimal } };
     const stops: unknown[] = [];
-    for await (const reading of readTable(await csvTable(bytes(), { header }), 'docs', reader)) {
-      if ('readError' in reading) throw new Error(reading.readError.reason);
-      expect(validateItem('route_plans', reading.item)).toEqual([]);
-      stops.push((reading.item.data.route_points as JsonObject[]).map(({ name }) => name));
+    for await (const parsed of readTable(await csvTable(bytes(), { header }), 'docs', reader)) {
+      if ('readError' in parsed) throw new Error(parsed.readError.reason);
+      expect(validateItem('route_plans', parsed.item)).toEqual([]);
+      stops.push((parsed.item.data.route_points as JsonObject[]).map(({ name }) => name));
     }
     return stops;
   }
@@ -82,9 +82,9 @@ describe('the examples', () => {
     const settings = feedOf(examples('yaml').find((text) => text.includes('source: http')) ?? '');
     const answer = JSON.parse(examples('json').find((text) => text.includes('"orders"')) ?? '');
     const mapping = prepareMapping('route_plans', settings?.mapping ?? {});
-    const [reading] = readRecords(answer.data.orders, 'docs', { ...context, reuseCodes: false, mapping });
-    if (reading === undefined || 'readError' in reading) throw new Error('the example cannot be read');
-    expect(validateItem('route_plans', reading.item)).toEqual([]);
+    const [parsed] = readRecords(answer.data.orders, 'docs', { ...context, reuseCodes: false, mapping });
+    if (parsed === undefined || 'readError' in parsed) throw new Error('the example cannot be read');
+    expect(validateItem('route_plans', parsed.item)).toEqual([]);
   });
 
   test.each(FEED_KINDS)('every field of %s is listed with its type', (kind) => {

@@ -8,7 +8,7 @@ import { headerIndex } from '../../src/erp/formats/header-row.ts';
 import { parseJson } from '../../src/erp/formats/json-text.ts';
 import { decodeText, type TextForm } from '../../src/erp/formats/text-decoding.ts';
 import { contentHash } from '../../src/erp/items/canonical-form.ts';
-import { itemOf, type Reading } from '../../src/erp/items/item.ts';
+import { itemOf, type ParsedItem } from '../../src/erp/items/item.ts';
 import { isRepeated, localDay, momentMs, zonedMoment } from '../../src/erp/items/moments.ts';
 import { samplePlans } from '../../src/erp/items/sample-plans.ts';
 import { validateItem } from '../../src/erp/items/schemas.ts';
@@ -270,10 +270,10 @@ describe('columns', () => {
 
   test('of a query are limited, as those of a file', async () => {
     const header = Array.from({ length: 1_001 }, (_, i) => `c${i}`);
-    const readings: Reading[] = [];
-    for await (const reading of readTable({ header, rows: [] }, 'route_plans', context)) readings.push(reading);
+    const parsedItems: ParsedItem[] = [];
+    for await (const parsed of readTable({ header, rows: [] }, 'route_plans', context)) parsedItems.push(parsed);
     const reason = 'has more than 1000 columns; remove those that are not needed';
-    expect(readings).toEqual([{ readError: { origin: 'route_plans', reason } }]);
+    expect(parsedItems).toEqual([{ readError: { origin: 'route_plans', reason } }]);
   });
 
   test('of a record that has content in none of them are an error of its own', () => {
@@ -283,10 +283,10 @@ describe('columns', () => {
       { trip: { numero: 2 }, customer: { nome: 'B' } },
       { trip: { numero: null }, customer: {} },
     ];
-    const readings = [
+    const parsedItems = [
       ...readRecords(records, 'a.json', { ...context, kind: 'points_of_interest', mapping: mapped }),
-    ].map((reading) => ('item' in reading ? reading.item.externalCode : reading.readError));
-    expect(readings).toEqual([
+    ].map((parsed) => ('item' in parsed ? parsed.item.externalCode : parsed.readError));
+    expect(parsedItems).toEqual([
       '1',
       {
         origin: 'a.json record 2',
@@ -303,9 +303,9 @@ describe('columns', () => {
     ['no fields', null, 'V-1 V-2'],
   ])('of a plan are read completely or not at all, also with a record of %s', (_what, record, rejected) => {
     const of = (code: string) => ({ 'plan.external_code': code, 'point.name': 'A' });
-    const readings = [...readRecords([of('V-1'), record, of('V-2'), of('V-3')], 'a.json', context)];
-    const items = readings.flatMap((reading) => ('item' in reading ? [reading.item.externalCode] : []));
-    const errors = readings.flatMap((reading) => ('readError' in reading ? [reading.readError] : []));
+    const parsedItems = [...readRecords([of('V-1'), record, of('V-2'), of('V-3')], 'a.json', context)];
+    const items = parsedItems.flatMap((parsed) => ('item' in parsed ? [parsed.item.externalCode] : []));
+    const errors = parsedItems.flatMap((parsed) => ('readError' in parsed ? [parsed.readError] : []));
     expect(errors.map(({ externalCode }) => externalCode).join(' ')).toBe(rejected);
     for (const error of errors) expect(error).toMatchObject({ origin: 'a.json record 2', place: { row: 2 } });
     expect(items).toEqual(['V-1', 'V-2', 'V-3'].filter((code) => !rejected.includes(code)));
@@ -329,8 +329,8 @@ describe('columns', () => {
   test('of records may differ in each, but only the first forms are reported', () => {
     const records = Array.from({ length: 300 }, (_, i) => ({ [`x.${i}`]: 1 }));
     const found: FoundHeader[] = [];
-    const readings = [...readRecords(records, 'a.json', { ...context, onHeader: (each) => void found.push(each) })];
-    expect([readings.length, found.length]).toEqual([600, 100]);
+    const parsedItems = [...readRecords(records, 'a.json', { ...context, onHeader: (each) => void found.push(each) })];
+    expect([parsedItems.length, found.length]).toEqual([600, 100]);
   });
 });
 

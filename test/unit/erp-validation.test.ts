@@ -275,8 +275,8 @@ describe('an item inside data', () => {
   const agent = (given: JsonObject) => itemOf(given, 'record 1', { kind: 'agents', zone: ZONE });
 
   test('has the fields of its kind beside it too, and no other', () => {
-    const reading = agent({ id: 7, options: {}, external_code: 'M-7', rg: '1', data });
-    expect(reading).toEqual({ item: expect.objectContaining({ externalCode: 'M-7', data: { ...data, rg: '1' } }) });
+    const parsed = agent({ id: 7, options: {}, external_code: 'M-7', rg: '1', data });
+    expect(parsed).toEqual({ item: expect.objectContaining({ externalCode: 'M-7', data: { ...data, rg: '1' } }) });
     for (const external_code of ['1001', 1001, null, ''])
       expect(agent({ external_code: 1001, data: { ...data, external_code } })).toMatchObject({
         item: { externalCode: '1001' },
@@ -290,8 +290,8 @@ describe('an item inside data', () => {
     });
     const options = { optimize: true, geocoding: false };
     const inner = { external_code: 'P1', options: { geocoding: false, optimize: true } };
-    const reading = itemOf({ options, data: inner }, 'record 1', { kind: 'route_plans', zone: ZONE });
-    expect(reading).toMatchObject({ item: { options } });
+    const parsed = itemOf({ options, data: inner }, 'record 1', { kind: 'route_plans', zone: ZONE });
+    expect(parsed).toMatchObject({ item: { options } });
   });
 });
 

@@ -30,7 +30,7 @@ async function responseTo(request: ReaderRequest): Promise<ReaderResponse> {
     }
     return {
       headers,
-      readings: chunks.shift() ?? [],
+      parsedItems: chunks.shift() ?? [],
       isLast: chunks.length === 0,
     };
   } catch (error) {
@@ -46,8 +46,8 @@ async function readChunks(
   let chunk: string[] = [];
   const all = [chunk];
   let size = 0;
-  for await (const reading of readDropFile(file, { ...context, onHeader })) {
-    const text = JSON.stringify(inSizeLimit(reading)[0]);
+  for await (const parsed of readDropFile(file, { ...context, onHeader })) {
+    const text = JSON.stringify(inSizeLimit(parsed)[0]);
     if (size + text.length > LARGEST_CHUNK) {
       chunk = [];
       all.push(chunk);

@@ -6,18 +6,18 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { getCompileCacheDir } from 'node:module';
 import { extname, resolve } from 'node:path';
 import { Retriable } from '../../core/errors.ts';
-import type { Reading } from '../items/item.ts';
+import type { ParsedItem } from '../items/item.ts';
 import type { FoundHeader } from '../source.ts';
 import { type DropFile, type FileContext, readDropFile } from './drop-file.ts';
 
-export interface ReadingLimits {
+export interface ReadLimits {
   /** Heap limit of the process in megabytes. */
   heapMb: number;
   /** Time limit for reading the file to its end. */
   timeoutMs: number;
 }
 
-const LIMITS: ReadingLimits = { heapMb: 768, timeoutMs: 120_000 };
+const LIMITS: ReadLimits = { heapMb: 768, timeoutMs: 120_000 };
 
 const PROCESS = resolve(import.meta.dirname, 'drop-file-process.ts');
 
@@ -32,21 +32,21 @@ interface FileRequest {
 /** The first request names the file; each further one asks for the next chunk. */
 export type ReaderRequest = FileRequest | { isNext: true };
 
-/** Readings as JSON texts, in the order of the file, or the error of the read. */
+/** Parsed items as JSON texts, in the order of the file, or the error of the read. */
 export type ReaderResponse = Chunk | { failure: { message: string; code: string | undefined } };
 
 interface Chunk {
   /** Of the file; only with the first chunk. */
   headers?: FoundHeader[];
-  readings: string[];
+  parsedItems: string[];
   isLast: boolean;
 }
 
 export function readFileInLimits(
   file: DropFile,
   context: FileContext,
-  { signal, limits = LIMITS }: { signal?: AbortSignal | undefined; limits?: ReadingLimits } = {},
-): AsyncIterable<Reading> {
+  { signal, limits = LIMITS }: { signal?: AbortSignal | undefined; limits?: ReadLimits } = {},
+): AsyncIterable<ParsedItem> {
   const format = extname(file.path).toLowerCase();
   // CSV is read row by row and yields to the event loop, so it needs no process. It has no time limit either: the time grows
   // only with the size of the file, other jobs go on meanwhile, and the end of the run aborts the read.
@@ -54,7 +54,7 @@ export function readFileInLimits(
   return isInline ? readDropFile(file, context, signal) : readInProcess({ file, context }, limits, signal);
 }
 
-async function* readInProcess(first: FileRequest, limits: ReadingLimits, signal?: AbortSignal): AsyncIterable<Reading> {
+async function* readInProcess(first: FileRequest, limits: ReadLimits, signal?: AbortSignal): AsyncIterable<ParsedItem> {
   const reader = startReader(limits);
   const ended = endOf(reader);
   let isLate = false;
@@ -75,10 +75,10 @@ async function* readInProcess(first: FileRequest, limits: ReadingLimits, signal?
         yield { readError: { origin: first.file.name, reason: limitReason(isLate, limits) }, whole: 'too_large' };
         return;
       }
-      // The file has been read to its end. The time limit does not apply to the consumer of the readings.
+      // The file has been read to its end. The time limit does not apply to the consumer of the items.
       clearTimeout(timer);
       for (const header of chunk.headers ?? []) first.context.onHeader?.(header);
-      for (const text of chunk.readings) yield JSON.parse(text) as Reading;
+      for (const text of chunk.parsedItems) yield JSON.parse(text) as ParsedItem;
       isLast = chunk.isLast;
     }
   } finally {
@@ -89,7 +89,7 @@ async function* readInProcess(first: FileRequest, limits: ReadingLimits, signal?
   }
 }
 
-const startReader = ({ heapMb }: ReadingLimits): ChildProcess =>
+const startReader = ({ heapMb }: ReadLimits): ChildProcess =>
   fork(PROCESS, [String(process.pid)], {
     execArgv: [`--max-old-space-size=${heapMb}`],
     serialization: 'advanced',
@@ -131,7 +131,7 @@ const endedFromOutside = (name: string): Retriable =>
     hint: 'The next run reads it again; check whether this machine is short of memory.',
   });
 
-const limitReason = (isLate: boolean, { heapMb, timeoutMs }: ReadingLimits): string =>
+const limitReason = (isLate: boolean, { heapMb, timeoutMs }: ReadLimits): string =>
   isLate
     ? `takes longer than ${timeoutMs / 1_000} s to read; split it, or write it as CSV`
     : `needs more than ${heapMb} MB of memory to read; split it, or write it as CSV`;

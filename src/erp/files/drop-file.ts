@@ -9,7 +9,7 @@ import type { HeaderRule } from '../formats/header-row.ts';
 import { parseJsonBytes } from '../formats/json-text.ts';
 import { type Encoding, inEncoding, Unreadable } from '../formats/text-decoding.ts';
 import { xlsxTable } from '../formats/xlsx-table.ts';
-import type { Reading } from '../items/item.ts';
+import type { ParsedItem } from '../items/item.ts';
 import { columnNameTest } from '../rows/column-names.ts';
 import { cellAt } from '../rows/flat-columns.ts';
 import { type ReaderContext, readRecords, readTable, type Table } from '../rows/row-reader.ts';
@@ -42,33 +42,33 @@ export interface FileContext extends ReaderContext {
   records?: string;
 }
 
-type Readings = AsyncIterable<Reading> | Iterable<Reading>;
+type ParsedItems = AsyncIterable<ParsedItem> | Iterable<ParsedItem>;
 
 /** `signal` aborts the read of a CSV file, which may be of any size. */
 export async function* readDropFile(
   file: DropFile,
   context: FileContext,
   signal?: AbortSignal,
-): AsyncIterable<Reading> {
-  let readings: Readings;
+): AsyncIterable<ParsedItem> {
+  let parsedItems: ParsedItems;
   try {
-    readings = await openFile(file, context, signal);
+    parsedItems = await openFile(file, context, signal);
   } catch (error) {
     const reason = reasonOf(error);
     if (reason === undefined) throw error;
     const row = error instanceof Unreadable ? error.row : undefined;
     const place = row === undefined ? {} : { place: { row } };
-    readings = [{ readError: { origin: file.name, reason, ...place }, whole: 'unreadable' }];
+    parsedItems = [{ readError: { origin: file.name, reason, ...place }, whole: 'unreadable' }];
   }
   // A failure from here on means that the file has changed.
-  yield* readings;
+  yield* parsedItems;
 }
 
 async function openFile(
   { path, name, size, content }: DropFile,
   context: FileContext,
   signal: AbortSignal | undefined,
-): Promise<Readings> {
+): Promise<ParsedItems> {
   const format = extname(path).toLowerCase();
   const { encoding, sheet, headerRow } = context.file ?? {};
   const header: HeaderRule = { row: headerRow, isName: columnNameTest(context.kind, context.mapping) };

@@ -35,9 +35,9 @@ export function westernGuess() {
   const check = (text: string): string | undefined => {
     isProven ||= PROOF.test(text);
     const at = text.search(AGAINST);
-    if (at >= 0) return readings(text, at);
+    if (at >= 0) return bothDecodings(text, at);
     const letter = first === undefined ? text.search(/\P{ASCII}/u) : -1;
-    if (letter >= 0) first = readings(text, letter);
+    if (letter >= 0) first = bothDecodings(text, letter);
     return undefined;
   };
   return {
@@ -55,7 +55,7 @@ export function westernGuess() {
 }
 
 /** The word at an index; empty if it is no word in CP850 either. */
-function readings(text: string, index: number): string {
+function bothDecodings(text: string, index: number): string {
   const from = Math.max(0, index - LONGEST_WORD);
   const around = text.slice(from, index + LONGEST_WORD);
   const dos = asIbm850(around);

@@ -11,7 +11,8 @@ import { LONGEST_KEY, TOO_LONG, UNSTORABLE } from './field-schemas.ts';
 import { DATA_FIELDS } from './fields.ts';
 import { localDay, momentMs } from './moments.ts';
 
-export type Reading =
+/** What a feed gives in one place: an item, or why none could be read there. */
+export type ParsedItem =
   | { item: ErpItem }
   /** `whole`: the whole file or answer cannot be read, or only with more time or memory than it may take. */
   | { readError: ReadError; whole?: 'unreadable' | 'too_large' };
@@ -56,7 +57,7 @@ export function itemOf(
   given: JsonObject,
   origin: string,
   { kind, zone }: Pick<SourceContext, 'kind' | 'zone'>,
-): Reading {
+): ParsedItem {
   const isPlan = kind === 'route_plans';
   const { fields, twice } = isJsonObject(given.data) ? unwrapped(kind, given, given.data) : { fields: given };
   const { options = null, ...planFields } = fields;
@@ -138,15 +139,15 @@ export const identityOf = ({ externalCode, startDay }: FileItem): Pick<ReadError
 });
 
 /** The read error in place of an item that cannot be used. */
-export const unreadItem = (item: FileItem & Pick<ErpItem, 'origin'>, reason: string): Reading => ({
+export const unreadItem = (item: FileItem & Pick<ErpItem, 'origin'>, reason: string): ParsedItem => ({
   readError: { origin: item.origin, ...identityOf(item), reason },
 });
 
-/** The reading, or the read error of an item that is too large, with its size in characters. */
-export function inSizeLimit(reading: Reading): [Reading, size: number] {
-  const size = JSON.stringify(reading).length;
-  if ('readError' in reading || size <= LARGEST_ITEM) return [reading, size];
-  return [unreadItem(reading.item, TOO_LARGE), 0];
+/** The same, or the read error of an item that is too large, with its size in characters. */
+export function inSizeLimit(parsed: ParsedItem): [ParsedItem, size: number] {
+  const size = JSON.stringify(parsed).length;
+  if ('readError' in parsed || size <= LARGEST_ITEM) return [parsed, size];
+  return [unreadItem(parsed.item, TOO_LARGE), 0];
 }
 
 /** Many ERPs number their items, so a number is a code too. */

@@ -7,7 +7,7 @@ import { DATE_TIME } from '../items/moments.ts';
 import { documentText } from '../items/value-forms.ts';
 import { coordinate, type ValueFormats, type Written, writtenMoment, writtenNumber } from './written-values.ts';
 
-export type CellReading = { value: Json } | { issue: string };
+export type ParsedCell = { value: Json } | { issue: string };
 
 /** A value as the driver or the workbook gave it, or why there is none. */
 class DriverCell {
@@ -84,7 +84,7 @@ export function readCells(
   return { values, issues };
 }
 
-export function readCell(type: FieldType, cell: unknown, formats: ValueFormats = {}, path = ''): CellReading {
+export function readCell(type: FieldType, cell: unknown, formats: ValueFormats = {}, path = ''): ParsedCell {
   if (Array.isArray(cell) && (type === 'plates' || type === 'documents')) return { value: cell as Json };
   if (cell instanceof DriverCell)
     return cell.issue === undefined
@@ -131,12 +131,12 @@ const shortened = (cell: unknown): { issue: string } | undefined =>
     ? { issue: 'has lost digits in the spreadsheet; format the column as text and write the number again' }
     : undefined;
 
-function numberOf(cell: unknown, read: (text: string) => Written<number>): CellReading {
+function numberOf(cell: unknown, read: (text: string) => Written<number>): ParsedCell {
   if (typeof cell === 'number') return { value: cell };
   return read(String(cell).trim()) ?? { issue: 'is not a number; write it as -23.55 or 1234.56' };
 }
 
-function integerOf(cell: unknown, { decimal }: ValueFormats, issue = 'is not a whole number'): CellReading {
+function integerOf(cell: unknown, { decimal }: ValueFormats, issue = 'is not a whole number'): ParsedCell {
   const read = typeof cell === 'number' ? { value: cell } : writtenNumber(String(cell).trim(), decimal);
   // A number that may mean two things keeps its own issue.
   if (read !== undefined && ('issue' in read || Number.isSafeInteger(read.value))) return read;
@@ -144,14 +144,14 @@ function integerOf(cell: unknown, { decimal }: ValueFormats, issue = 'is not a w
 }
 
 /** A text without a known form stays unchanged: validation reports it. */
-function momentOf(text: string, format: string | undefined): CellReading {
+function momentOf(text: string, format: string | undefined): ParsedCell {
   const written = DATE_TIME.test(text) ? undefined : writtenMoment(text, format);
   if (written === undefined && DAY_NUMBER.test(text))
     return { issue: `"${text}" is a number, not a date; format the column as a date with its time` };
   return written ?? { value: text };
 }
 
-function booleanOf(cell: unknown): CellReading {
+function booleanOf(cell: unknown): ParsedCell {
   if (typeof cell === 'boolean') return { value: cell };
   const value = BOOLEAN_WORDS[String(cell).trim().toLowerCase()];
   return value === undefined ? { issue: 'is neither true nor false; write true or false' } : { value };

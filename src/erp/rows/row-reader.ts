@@ -2,7 +2,7 @@
 // read error, and the read goes on with the next.
 import { isJsonObject, type Json } from '../../core/glossary.ts';
 import { FLAT_COLUMNS } from '../items/fields.ts';
-import { identityOf, itemOf, type Reading, withoutOtherCodes } from '../items/item.ts';
+import { identityOf, itemOf, type ParsedItem, withoutOtherCodes } from '../items/item.ts';
 import type { FoundHeader, SourceContext, TablePlace } from '../source.ts';
 import { isEmptyCell } from './cell-values.ts';
 import { type Cells, columnMatcher, type FlatColumnsInUse, list } from './flat-columns.ts';
@@ -57,7 +57,7 @@ const TOO_MANY_COLUMNS = `has more than ${MOST_COLUMNS} columns; remove those th
 const MOST_HEADERS = 100;
 
 /** Reads a table with one header: CSV, XLSX, SQL. `name` is the name of the file or query. */
-export async function* readTable(table: Table, name: string, context: ReaderContext): AsyncIterable<Reading> {
+export async function* readTable(table: Table, name: string, context: ReaderContext): AsyncIterable<ParsedItem> {
   const { header, place } = table;
   if (header.length > MOST_COLUMNS) {
     yield { readError: { origin: name, reason: TOO_MANY_COLUMNS } };
@@ -78,7 +78,7 @@ export async function* readTable(table: Table, name: string, context: ReaderCont
 }
 
 /** Reads JSON records: flat rows if there is a mapping or a dotted name, otherwise canonical items. */
-export function* readRecords(records: readonly Json[], name: string, context: ReaderContext): Iterable<Reading> {
+export function* readRecords(records: readonly Json[], name: string, context: ReaderContext): Iterable<ParsedItem> {
   const names = namesIn(records);
   if (names.size > MOST_COLUMNS) {
     yield { readError: { origin: name, reason: TOO_MANY_COLUMNS } };
@@ -153,12 +153,12 @@ function flatReader(name: string, context: ReaderContext) {
   let hasRows = false;
   let hasOthers = false;
   return {
-    push(row: FlatRow, cells: Cells): Reading[] {
+    push(row: FlatRow, cells: Cells): ParsedItem[] {
       if (!isSkipped(row)) hasRows = true;
       else hasOthers ||= !Object.values(cells).every(isEmptyCell);
       return fold.push(row);
     },
-    end(): Reading[] {
+    end(): ParsedItem[] {
       const reason = 'has content, but no row has a value in a column that is read; correct the mapping';
       return hasRows || !hasOthers ? fold.end() : [{ readError: { origin: name, reason } }];
     },
@@ -167,28 +167,28 @@ function flatReader(name: string, context: ReaderContext) {
 
 const formatsOf = ({ formats, mapping }: ReaderContext): ValueFormats => ({ ...formats, byPath: mapping.formats });
 
-function planReader(context: ReaderContext): RowFold<Reading> {
+function planReader(context: ReaderContext): RowFold<ParsedItem> {
   const { mapping, zone, reuseCodes } = context;
   const fold = createPlanFold(mapping.fill, { zone, reuseCodes, formats: formatsOf(context) });
-  const toReading = (folded: Folded): Reading =>
+  const toParsedItem = (folded: Folded): ParsedItem =>
     'readError' in folded
       ? folded
       : withRows(itemOf({ ...folded.plan, options: folded.options }, folded.origin, context), folded.rows);
   return {
-    push: (row) => fold.push(row).map(toReading),
-    end: () => fold.end().map(toReading),
+    push: (row) => fold.push(row).map(toParsedItem),
+    end: () => fold.end().map(toParsedItem),
   };
 }
 
-const withRows = (reading: Reading, rows: readonly number[]): Reading =>
-  'item' in reading ? { item: { ...reading.item, rows } } : inRow(reading, rows[0]);
+const withRows = (parsed: ParsedItem, rows: readonly number[]): ParsedItem =>
+  'item' in parsed ? { item: { ...parsed.item, rows } } : inRow(parsed, rows[0]);
 
 /** A read error with its row or record, if it has no place yet. */
-const inRow = (reading: Reading, row: number | undefined): Reading =>
-  'item' in reading || row === undefined ? reading : { readError: { place: { row }, ...reading.readError } };
+const inRow = (parsed: ParsedItem, row: number | undefined): ParsedItem =>
+  'item' in parsed || row === undefined ? parsed : { readError: { place: { row }, ...parsed.readError } };
 
 /** Except for plans, one row is one item. */
-function itemReader(context: ReaderContext): RowFold<Reading> {
+function itemReader(context: ReaderContext): RowFold<ParsedItem> {
   const { types } = FLAT_COLUMNS[context.kind];
   const formats = formatsOf(context);
   return {
@@ -200,9 +200,9 @@ function itemReader(context: ReaderContext): RowFold<Reading> {
       const isUnread = (name: string): boolean =>
         issues.some(({ path }) => path === name || (path === undefined && !(name in values)));
       const fields = withoutOtherCodes(context.kind, { ...context.mapping.fill, ...values }, isUnread);
-      const reading = itemOf(nestedFields(fields), origin, context);
-      if (issues.length === 0) return [withRows(reading, [row.row ?? 0])];
-      const known = 'item' in reading ? identityOf(reading.item) : {};
+      const parsed = itemOf(nestedFields(fields), origin, context);
+      if (issues.length === 0) return [withRows(parsed, [row.row ?? 0])];
+      const known = 'item' in parsed ? identityOf(parsed.item) : {};
       return issues.map(({ path, reason }) => ({
         readError: { origin, reason, ...known, place: placeOf(row, path, types) },
       }));

@@ -8,7 +8,7 @@ import { Fatal, Retriable, Skippable } from '../../core/errors.ts';
 import { yieldToEventLoop } from '../../core/event-loop.ts';
 import type { Log } from '../../core/log.ts';
 import { isoInstant } from '../../core/time/clock.ts';
-import { inBatches, READINGS_PER_TURN } from '../batches.ts';
+import { inBatches, ITEMS_PER_TURN } from '../batches.ts';
 import type { FileContext, FileFormat } from '../files/drop-file.ts';
 import { readFileInLimits } from '../files/drop-file-reader.ts';
 import {
@@ -60,7 +60,7 @@ export interface FilesSettings extends FileFormat, FeedFormats {
 
 const HOUR_MS = 3_600_000;
 
-interface FileReading {
+interface FolderReader {
   reader: FileContext;
   log: Log;
   /** Contents read by this process, by `contentKey`, so that a waiting file is not read again in every run. */
@@ -74,21 +74,21 @@ export function openFiles(settings: FilesSettings, context: SourceContext): ErpS
   const { folder, settleMs } = settings;
   const { clock, log } = context;
   const stableFiles = createFolderScan(folder, settleMs, clock);
-  const reading: FileReading = { reader: fileContext(settings, context), log, contents: new Map() };
+  const folderReader: FolderReader = { reader: fileContext(settings, context), log, contents: new Map() };
   // A return file is read, changed and replaced: two updates at once would lose one.
   const returns = new PQueue({ concurrency: 1 });
 
   return {
     async *read(signal, taken = []) {
       const known = new Set(taken.map(contentKey));
-      for (const key of reading.contents.keys()) if (!known.has(key)) reading.contents.delete(key);
+      for (const key of folderReader.contents.keys()) if (!known.has(key)) folderReader.contents.delete(key);
       const failures: unknown[] = [];
       try {
         for await (const file of stableFiles(signal)) {
           signal?.throwIfAborted();
           if (known.has(contentKey(file))) continue;
           try {
-            yield* readFile(reading, file, signal);
+            yield* readFile(folderReader, file, signal);
           } catch (thrown) {
             // The failure of one file does not hold up the others. The run reports it, and the next run reads the file again.
             signal?.throwIfAborted();
@@ -96,14 +96,14 @@ export function openFiles(settings: FilesSettings, context: SourceContext): ErpS
             failures.push(thrown);
           }
         }
-        for (const name of await unreadNames(folder)) yield* unreadBatches(name, reading.reader);
+        for (const name of await unreadNames(folder)) yield* unreadBatches(name, folderReader.reader);
         if (failures.length > 0) throw failures[0];
       } catch (thrown) {
         throw folderFailure(thrown, folder);
       }
     },
     acknowledge: (outcomes) => inFolder(folder, () => appendLateResults(folder, outcomes, isoInstant(clock.now()))),
-    files: droppedFiles(settings, context, reading),
+    files: droppedFiles(settings, context, folderReader),
     returnExecutions: (stops) =>
       returns.add(() => inFolder(folder, () => writeReturns(join(folder, 'returns'), stops, context))),
     check: () => inFolder(folder, () => checkFolder(folder)),
@@ -119,7 +119,7 @@ export function fileContext(settings: FilesSettings, context: SourceContext): Fi
 
 /** Reads the file again, if items are rejected or partial, to find the cells that the reasons are about. */
 async function placesOf(
-  { reader }: FileReading,
+  { reader }: FolderReader,
   file: StableFile,
   outcomes: readonly ItemOutcome[],
 ): Promise<IssuePlaces> {
@@ -136,11 +136,11 @@ async function placesOf(
     columnOf = columnNames(found);
   };
   let count = 0;
-  for await (const reading of readFileInLimits(file, { ...reader, onHeader })) {
+  for await (const parsed of readFileInLimits(file, { ...reader, onHeader })) {
     count += 1;
-    if (count % READINGS_PER_TURN === 0) await yieldToEventLoop();
-    if (!('item' in reading)) continue;
-    const { item } = reading;
+    if (count % ITEMS_PER_TURN === 0) await yieldToEventLoop();
+    if (!('item' in parsed)) continue;
+    const { item } = parsed;
     const key = keyOf(item.externalCode, item.startDay);
     const reasons = reasonsOf.get(key);
     if (reasons === undefined) continue;
@@ -156,9 +156,9 @@ async function placesOf(
 function droppedFiles(
   { folder, keepFilesMs, language = 'pt' }: FilesSettings,
   { clock, log }: SourceContext,
-  reading: FileReading,
+  folderReader: FolderReader,
 ): DroppedFiles {
-  const { contents } = reading;
+  const { contents } = folderReader;
   let expiryDueMs = clock.monotonic();
 
   return {
@@ -166,13 +166,13 @@ function droppedFiles(
       inFolder(folder, async () => {
         const [path, key] = [join(folder, file.name), contentKey(file)];
         if (!(await isUnchanged(path, file))) return undefined;
-        if (!contents.has(key)) for await (const _ of readFile(reading, { ...file, path }));
+        if (!contents.has(key)) for await (const _ of readFile(folderReader, { ...file, path }));
         const content = contents.get(key);
         return content?.items.length === file.items ? content : undefined;
       }),
     finish: (file, content, outcomes) =>
       inFolder(folder, async () => {
-        const places = await placesOf(reading, { ...file, path: join(folder, file.name) }, outcomes);
+        const places = await placesOf(folderReader, { ...file, path: join(folder, file.name) }, outcomes);
         await finishFile({ folder, file, content, outcomes, finishedAt: isoInstant(clock.now()), language, places });
         log.debug({ file: file.name }, 'erp file finished');
       }),
@@ -186,7 +186,7 @@ function droppedFiles(
 }
 
 async function* readFile(
-  { reader, log, contents }: FileReading,
+  { reader, log, contents }: FolderReader,
   file: StableFile,
   signal?: AbortSignal,
 ): AsyncIterable<ErpBatch> {

@@ -7,7 +7,7 @@ import { inBatches } from '../batches.ts';
 import { readFileInLimits } from '../files/drop-file-reader.ts';
 import { reportedOutcome } from '../files/result.ts';
 import { returnedStop } from '../files/returns.ts';
-import type { Reading } from '../items/item.ts';
+import type { ParsedItem } from '../items/item.ts';
 import type { Mapping } from '../rows/mapping.ts';
 import { readerOf } from '../rows/row-reader.ts';
 import type { FeedFormats } from '../rows/written-values.ts';
@@ -33,16 +33,14 @@ export function openHttp(settings: HttpSettings, context: SourceContext): ErpSou
   const reader = readerOf(settings, context);
   const exchange = createHttpExchange(settings.headers, context);
 
-  async function* readings(signal?: AbortSignal): AsyncIterable<Reading> {
+  async function* readItems(signal?: AbortSignal): AsyncIterable<ParsedItem> {
     const { content, encoding } = await exchange.get(settings.url, signal);
     const answer = { path: 'answer.json', name: kind, size: content.length, content };
     const context = { ...reader, records: settings.records, file: { encoding } };
-    for await (const reading of readFileInLimits(answer, context, { signal })) {
-      if ('readError' in reading && reading.whole !== undefined)
-        throw reading.whole === 'too_large'
-          ? tooLarge(settings.url)
-          : unreadable(settings.url, reading.readError.reason);
-      yield reading;
+    for await (const parsed of readFileInLimits(answer, context, { signal })) {
+      if ('readError' in parsed && parsed.whole !== undefined)
+        throw parsed.whole === 'too_large' ? tooLarge(settings.url) : unreadable(settings.url, parsed.readError.reason);
+      yield parsed;
     }
   }
 
@@ -53,16 +51,16 @@ export function openHttp(settings: HttpSettings, context: SourceContext): ErpSou
 
   return {
     async *read(signal) {
-      yield* inBatches(kind, readings(signal), reader);
+      yield* inBatches(kind, readItems(signal), reader);
     },
     acknowledge: (outcomes) => send(settings.acknowledgeUrl, 'outcomes', outcomes.map(reportedOutcome)),
     returnExecutions: (stops) => send(settings.returnUrl, 'stops', stops.map(returnedStop)),
     async check() {
       let items = 0;
       let unread: ReadError | undefined;
-      for await (const reading of readings()) {
+      for await (const parsed of readItems()) {
         items++;
-        if ('readError' in reading) unread ??= reading.readError;
+        if ('readError' in parsed) unread ??= parsed.readError;
       }
       if (unread === undefined) return `The address of the ERP answers with ${items} readable items.`;
       const { origin, reason } = unread;

@@ -4,7 +4,7 @@ import { Fatal, Retriable, type RoadbookError, Skippable } from '../../core/erro
 import { inBatches } from '../batches.ts';
 import { reportedOutcome } from '../files/result.ts';
 import { returnedStop } from '../files/returns.ts';
-import type { Reading } from '../items/item.ts';
+import type { ParsedItem } from '../items/item.ts';
 import type { Mapping } from '../rows/mapping.ts';
 import { readerOf, readTable, type TableRow } from '../rows/row-reader.ts';
 import type { FeedFormats } from '../rows/written-values.ts';
@@ -37,7 +37,7 @@ export function openSql(settings: SqlSettings, context: SourceContext): ErpSourc
   const reader = readerOf(settings, context);
   const database = openDatabase(settings, zone);
 
-  async function* readings(signal?: AbortSignal): AsyncIterable<Reading> {
+  async function* readItems(signal?: AbortSignal): AsyncIterable<ParsedItem> {
     try {
       await using session = await database.open(signal);
       const result = await session.query(plainStatement(settings.query));
@@ -49,15 +49,15 @@ export function openSql(settings: SqlSettings, context: SourceContext): ErpSourc
   }
 
   return {
-    read: (signal) => inBatches(kind, readings(signal), reader),
+    read: (signal) => inBatches(kind, readItems(signal), reader),
     acknowledge: (outcomes) => runEach(database, settings, 'acknowledge', outcomes.map(outcomeBindings), random),
     returnExecutions: (stops) => runEach(database, settings, 'return', stops.map(stopBindings), random),
     tryStatements: (outcome, stop) =>
       tryEach(database, settings, { acknowledge: outcomeBindings(outcome), return: stopBindings(stop) }),
     async check() {
       let found = 'The query of the ERP works; it returns no rows at present.';
-      for await (const reading of readings()) {
-        found = checkReading(reading);
+      for await (const parsed of readItems()) {
+        found = checkItem(parsed);
         break;
       }
       await checkTables(database, settings);
@@ -277,9 +277,9 @@ function outcomeBindings(outcome: ItemOutcome): Bindings {
 
 const stopBindings = (stop: StopOutcome): Bindings => ({ ...returnedStop(stop), pictures: stop.pictures.join(' ') });
 
-function checkReading(reading: Reading): string {
-  if ('item' in reading) return 'The query of the ERP works, and its first item can be read.';
-  throw new Fatal(`The query of the ERP works, but its first rows cannot be read: ${reading.readError.reason}`, {
+function checkItem(parsed: ParsedItem): string {
+  if ('item' in parsed) return 'The query of the ERP works, and its first item can be read.';
+  throw new Fatal(`The query of the ERP works, but its first rows cannot be read: ${parsed.readError.reason}`, {
     code: 'erp_rows_unreadable',
     hint: 'Use canonical paths as column names, or map the columns; docs/reference/erp-feeds.md shows both.',
   });
