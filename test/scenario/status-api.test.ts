@@ -114,20 +114,20 @@ describe('/api/day', () => {
 
 describe('/api/today', () => {
   it('counts done, returned, open and late stops as the warehouse does', async () => {
-    const { picture, stops, status } = await get('today?day=2026-03-10');
+    const { chart, stops, status } = await get('today?day=2026-03-10');
     const [truth] = await place.rig.rows(
       `select count(*) as stops, sum(is_done) as done, sum(is_returned) as returned,
          sum(is_on_time = 0) as late_done
        from bi_delivery as stop join bi_route_plan as plan on plan.plan_id = stop.plan_id
        where plan.day = '2026-03-10' and is_customer_stop`,
     );
-    expect({ stops, ...picture.counts, late_done: picture.lateDone }).toEqual({
+    expect({ stops, ...chart.counts, late_done: chart.lateDone }).toEqual({
       ...truth,
       open: Number(truth?.stops) - Number(truth?.done) - Number(truth?.returned),
     });
-    expect(picture.late.map(({ executed_at }: { executed_at: string | null }) => executed_at === null)).toEqual([
-      ...Array.from({ length: picture.lateOpen }, () => true),
-      ...Array.from({ length: picture.lateDone }, () => false),
+    expect(chart.late.map(({ executed_at }: { executed_at: string | null }) => executed_at === null)).toEqual([
+      ...Array.from({ length: chart.lateOpen }, () => true),
+      ...Array.from({ length: chart.lateDone }, () => false),
     ]);
     const [final] = await place.rig.rows(
       `select status, expected_final_at from bi_day_status where day = '2026-03-10' and table_name = 'route_plan'`,

@@ -52,7 +52,7 @@ export function today(dependencies: StatusServerDependencies): Hono {
       plans,
       stops: stops.length,
       late_after_seconds: lateRule().lateAfterMs / 1_000,
-      picture: dayChart(stops, period, lateRule()),
+      chart: dayChart(stops, period, lateRule()),
       missing_proof: proofByAgent(unproved),
       events: events.toSorted((a, b) => b.n - a.n),
       vehicles: { day: summaryDay, rows: await vehicleDays(engine, summaryDay, MOST_VEHICLES) },

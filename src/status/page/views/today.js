@@ -66,18 +66,18 @@ const LAYERS = [
 ];
 
 function Day({ day, plans, chosen }) {
-  const { picture, stops } = day;
-  const { done, returned, open } = picture.counts;
+  const { chart, stops } = day;
+  const { done, returned, open } = chart.counts;
   const { overview } = usePage();
   const steps = plans.data?.steps;
   const isUnsure = steps === undefined || plans.error !== undefined;
-  const ofErp = isUnsure || picture.lateOpen === 0 ? undefined : lateOfErp(plans.data);
+  const ofErp = isUnsure || chart.lateOpen === 0 ? undefined : lateOfErp(plans.data);
   const read = overview?.tables.find(({ name }) => name === 'route_plan')?.read_at;
   const isRead = isReadDay(day);
   /** That nothing is late or open is known only of a day that was read. */
   const figure = (/** @type {number} */ n) => (isRead || n > 0 ? count(n) : '–');
-  const layers = LAYERS.filter(({ status }) => picture.states[status] !== undefined);
-  const stopWords = Object.entries(picture.byStatus).map(([status, n]) => `${word('stopStatus', status)} ${n}`);
+  const layers = LAYERS.filter(({ status }) => chart.states[status] !== undefined);
+  const stopWords = Object.entries(chart.byStatus).map(([status, n]) => `${word('stopStatus', status)} ${n}`);
   return html`
     <${Age} read=${read} status=${day.status} isRead=${isRead} />
     <${PlansInShort} plans=${plans} isToday=${day.day === day.today} />
@@ -86,21 +86,21 @@ function Day({ day, plans, chosen }) {
       <${Card} name=${t('today.stopsDone')} value=${isRead || stops > 0 ? t('dayPlans.done', { done, stops }) : '–'} title=${t('today.doneRule')}>${stops > 0 ? percent(done / stops) : isRead ? t('today.nonePlanned') : t('data.notRead')}<//>
       <${Card} name=${t('today.open')} value=${figure(open)}>${t('today.notDone')}<//>
       <${Card} name=${t('today.returned')} value=${figure(returned)} tone=${returned > 0 ? 'bad' : ''}>${t('today.notDelivered')}<//>
-      <${Card} name=${t('today.lateNow')} value=${figure(picture.lateOpen)} tone=${picture.lateOpen > 0 ? 'late' : ''} title=${lateRule(day)}>${ofErp === undefined ? null : html`${t('today.lateOfErp', { n: ofErp })}<br />`}${isRead || picture.lateDone > 0 ? t('today.doneLate', { n: picture.lateDone }) : t('data.notRead')}<//>
+      <${Card} name=${t('today.lateNow')} value=${figure(chart.lateOpen)} tone=${chart.lateOpen > 0 ? 'late' : ''} title=${lateRule(day)}>${ofErp === undefined ? null : html`${t('today.lateOfErp', { n: ofErp })}<br />`}${isRead || chart.lateDone > 0 ? t('today.doneLate', { n: chart.lateDone }) : t('data.notRead')}<//>
     </ul>
     <div class="rows"><${DayPlans} plans=${plans} isRead=${isRead} /></div>
     <div class="columns">
       <${Panel} name=${t('today.byStatus')}>${
         stops === 0
           ? html`<${Empty}>${isRead ? t('today.noStops') : t('today.notRead')}<//>`
-          : html`<${StackedChart} label="${t('today.byStatus')}: ${stopWords.join(', ')}" period=${day} at=${picture.at}
-                layers=${layers.map(({ status, colour }) => ({ colour, values: picture.states[status] }))} />
+          : html`<${StackedChart} label="${t('today.byStatus')}: ${stopWords.join(', ')}" period=${day} at=${chart.at}
+                layers=${layers.map(({ status, colour }) => ({ colour, values: chart.states[status] }))} />
               <${Legend} keys=${layers.map(({ status, colour }) => [word('stopStatus', status), colour])} />`
       }<//>
       <${Panel} name=${t('today.progress')}>${
         stops === 0
           ? html`<${Empty}>${isRead ? t('today.noStops') : t('today.notRead')}<//>`
-          : html`<${ProgressChart} label=${t('today.progressLabel', { done, stops })} planned=${picture.planned} at=${picture.at} done=${picture.done} />
+          : html`<${ProgressChart} label=${t('today.progressLabel', { done, stops })} planned=${chart.planned} at=${chart.at} done=${chart.done} />
               <${Legend} keys=${[[t('today.planned'), '--muted'], [t('today.doneWord'), '--accent']]} />`
       }<//>
     </div>
@@ -212,7 +212,7 @@ const StopTable = ({ stops }) =>
   }))} empty=${t('list.none')} />`;
 
 function LatePanel({ day, isRead }) {
-  const { late, lateOpen, lateDone } = day.picture;
+  const { late, lateOpen, lateDone } = day.chart;
   const plans = new Map(day.plans.map((plan) => [plan.id, plan]));
   const rows = late.map((stop) => ({
     key: String(stop.id),
