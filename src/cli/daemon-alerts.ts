@@ -12,7 +12,7 @@ export const daemonAlerts = (app: AlertingApp, engine: Engine): Alerts =>
     ...app,
     engine,
     webhook: () => app.loaded.config.alerts.webhook,
-    async look() {
+    async readConditions() {
       const configState = await readConfigState(engine);
       const configError = configState?.rejected[0]?.error ?? null;
       const { reasons } = await healthFacts({ ...app, config: app.loaded.config, configState, configError, engine });

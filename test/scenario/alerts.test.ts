@@ -78,7 +78,7 @@ const needs = (reason: string): Condition => ({
 /** Alerts of a daemon whose current problems the test sets. */
 function alertsOf(seen: { now: Condition[] }, webhook = address): Alerts {
   const log = createLog({ level: 'debug', redactor, write: (line) => logLines.push(line) });
-  return createAlerts({ engine, clock, log, redactor, webhook: () => webhook, look: async () => seen.now });
+  return createAlerts({ engine, clock, log, redactor, webhook: () => webhook, readConditions: async () => seen.now });
 }
 
 /** Retries wait on the test's clock. */
@@ -218,7 +218,7 @@ describe('alerts', () => {
       log,
       redactor,
       webhook: () => address,
-      look: async () => seen.now,
+      readConditions: async () => seen.now,
     });
     await Promise.all([alertsOf(seen).runOnce(), second.runOnce()]);
     await other.close();
@@ -296,7 +296,7 @@ describe('alerts', () => {
       log: createLog({ level: 'silent', redactor }),
       redactor,
       webhook: () => '',
-      look: () => Promise.reject(new Error('looked')),
+      readConditions: () => Promise.reject(new Error('looked')),
     });
     await alerts.runOnce();
     expect(received).toEqual([]);

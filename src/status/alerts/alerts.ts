@@ -24,7 +24,7 @@ export interface AlertDependencies extends Pick<SyncDependencies, 'engine' | 'cl
   /** The configured address; empty if alerts are off. */
   webhook(): string;
   /** Reads what is wrong now. */
-  look(): Promise<Condition[]>;
+  readConditions(): Promise<Condition[]>;
 }
 
 export type Alerts = ReturnType<typeof createAlerts>;
@@ -40,7 +40,7 @@ export function createAlerts(dependencies: AlertDependencies) {
     const address = dependencies.webhook();
     if (address === '') return;
     const reported = await reportedStates(engine);
-    const wrong = await dependencies.look();
+    const wrong = await dependencies.readConditions();
     const changed = wrong.filter((condition) => isNews(condition, clock.now(), reported.get(condition.subject)));
     const recovered = recoveries(reported, wrong);
     await Promise.all([...changed, ...recovered].map((condition) => report(address, condition)));
