@@ -20,9 +20,9 @@ function rowOf(id: number, title: string): Row {
   return mapped.row;
 }
 
-const placeOf = (id: number): number => (digestsOf(vehicle, [rowOf(id, '')], [''])[0] ?? 0) >>> 17;
-/** Three keys that share a place in the memory, and others. */
-const IDS = [1, 2, 3, ...Array.from({ length: 100_000 }, (_, n) => n + 4).filter((id) => placeOf(id) === placeOf(1))];
+const slotOf = (id: number): number => (digestsOf(vehicle, [rowOf(id, '')], [''])[0] ?? 0) >>> 17;
+/** Three keys that share a slot in the memory, and others. */
+const IDS = [1, 2, 3, ...Array.from({ length: 100_000 }, (_, n) => n + 4).filter((id) => slotOf(id) === slotOf(1))];
 const KEYS = IDS.slice(0, 5);
 
 describe.each(engineCases)('rows known to the $name engine', ({ name }) => {
@@ -93,7 +93,7 @@ describe.each(engineCases)('rows known to the $name engine', ({ name }) => {
     expect(await load(here(), [])).toEqual(unsent(0));
   });
 
-  it('have one place whatever the form of their key', async () => {
+  it('have one slot whatever the form of their key', async () => {
     await load(here(), a);
     const mapped = toRow({ id: '01', title: 'b' });
     await load(here(), 'row' in mapped ? [mapped.row] : []);
@@ -182,8 +182,8 @@ describe.each(engineCases)('rows known to the $name engine', ({ name }) => {
   it.each(WRITES)('are not known after %s by the same process', async (_what, write) => {
     await load(here(), a);
     await here().write(async (tx) => void (await write(tx)));
-    const marks = await here().read((sql) => sql('sync_state').whereLike('name', 'stored rows%').select('name'));
-    expect(marks).toEqual([]);
+    const versions = await here().read((sql) => sql('sync_state').whereLike('name', 'stored rows%').select('name'));
+    expect(versions).toEqual([]);
   });
 
   it('are stored again after a retention by any process, whatever was read meanwhile', async () => {
@@ -196,19 +196,19 @@ describe.each(engineCases)('rows known to the $name engine', ({ name }) => {
 
   it('are not known if the database was put back to an earlier state', async () => {
     await load(here(), a);
-    const mark = await here().read((sql) => sql('sync_state').whereLike('name', 'stored rows%'));
+    const version = await here().read((sql) => sql('sync_state').whereLike('name', 'stored rows%'));
     const more = [...a, rowOf(3, 'c')];
     await load(here(), more);
     await there().write(({ sql }) => sql('vehicle').where({ id: 3 }).delete());
-    await there().write(({ sql }) => sql('sync_state').insert(mark));
+    await there().write(({ sql }) => sql('sync_state').insert(version));
     expect(await load(here(), more)).toMatchObject({ inserted: 1, unchanged: 2 });
   });
 
-  it('are not known for long after a statement of a program that leaves the mark as it is', async () => {
+  it('are not known for long after a statement of a program that leaves the version as it is', async () => {
     await load(here(), a);
-    const mark = await here().read((sql) => sql('sync_state').whereLike('name', 'stored rows%'));
+    const version = await here().read((sql) => sql('sync_state').whereLike('name', 'stored rows%'));
     await there().write(({ sql }) => sql('vehicle').where({ id: 1 }).delete());
-    await there().write(({ sql }) => sql('sync_state').insert(mark));
+    await there().write(({ sql }) => sql('sync_state').insert(version));
     // SQLite shows that another connection has written; PostgreSQL does not, and sends all rows once an hour.
     if (name === 'postgres') {
       expect(await load(here(), a)).toEqual(unsent(2));

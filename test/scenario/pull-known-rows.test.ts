@@ -55,19 +55,19 @@ it.each<EngineName>(['sqlite', 'postgres'])(
       return summary;
     };
     /** Every load that sends a row sets another one. */
-    const mark = () => rig.rows(`select value from sync_state where name = 'stored rows of event'`);
+    const version = () => rig.rows(`select value from sync_state where name = 'stored rows of event'`);
     const coveredUntil = () => rig.rows(`select max(end_at) as at from sync_coverage where job = 'pull-events'`);
     const distances = () => rig.rows(`select distance, _missing_since as gone from event where id = 9000001`);
 
     await addRecords(rig, 'events', [extra(100)]);
     const { inserted } = await pull();
-    const first = await mark();
+    const first = await version();
     expect(first).toHaveLength(1);
 
     await rig.clock.advance(1_000);
     const covered = await coveredUntil();
     expect(await pull()).toMatchObject({ inserted: 0, updated: 0 });
-    expect(await mark()).toEqual(first);
+    expect(await version()).toEqual(first);
     expect(await coveredUntil()).not.toEqual(covered);
 
     for (const distance of [200, 100]) {

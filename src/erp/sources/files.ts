@@ -8,7 +8,7 @@ import { Fatal, Retriable, Skippable } from '../../core/errors.ts';
 import { yieldToEventLoop } from '../../core/event-loop.ts';
 import type { Log } from '../../core/log.ts';
 import { isoInstant } from '../../core/time/clock.ts';
-import { inBatches, ITEMS_PER_TURN } from '../batches.ts';
+import { ITEMS_PER_TURN, inBatches } from '../batches.ts';
 import type { FileContext, FileFormat } from '../files/drop-file.ts';
 import { readFileInLimits } from '../files/drop-file-reader.ts';
 import {

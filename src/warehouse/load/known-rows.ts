@@ -1,13 +1,13 @@
-// Rows that are known to be stored as they were read are not sent to the database again: with the default lookback each
-// event is read 37 times. An engine remembers a hash of each row that it stored, in a place given by the row's key.
+// Remembers which rows are stored as they were read, so that a load need not send them to the database again: with the default
+// lookback each event is read 37 times. The memory of a table has a hash of each row that this engine stored, in a slot that
+// the key of the row selects. A later row may take the slot.
 //
-// A memory holds for one state of the table, and that state has a mark in `sync_state`. Every transaction that writes rows
-// of the table changes the mark: a load sets one that was never used before, any other write deletes it. A load compares
-// the mark inside its transaction, while no other transaction can write the table. Whatever happened since this engine's
-// last load (a write of another process, a deletion, a rollback, a commit whose answer was lost, a restored backup): the
-// mark is another one, the memory is emptied, and the same transaction sends all rows. No reading is repeated because of it.
-// Slices that are read at the same time need no order either. A row is skipped only if the table has it with the same
-// content at the moment of the load, so it would have been compared and left as it is.
+// The table has a version in `sync_state`. A load that sends rows sets a new, random one, and any other write of the table
+// deletes it. A load reads the version inside its transaction, while no other transaction can write the table.
+// - Trusted: if it is the version for which the memory was filled, the table has each remembered row with that content, and
+//   the load leaves the row out.
+// - Dropped: if it is another version or none, the memory is emptied and the same load sends all rows. That is so after a
+//   write of another process, a deletion, a rollback, a commit whose answer was lost, or the restore of a backup.
 import { hash, randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { syncState, writeFact } from '../control/learned-facts.ts';
@@ -25,7 +25,7 @@ export interface DigestedRows<Rows = unknown> extends EncodedRows {
   some(positions: readonly number[]): Rows;
 }
 
-/** Numbers of a digest: the place of the key, and two of a hash. */
+/** Numbers of a digest: one that selects the slot, and two of a hash. */
 const DIGEST = 3;
 
 /**
@@ -36,11 +36,11 @@ export function digestsOf(table: Table, rows: readonly Row[], texts: readonly st
   const keys = keyPositions(table);
   const digests = new Uint32Array(rows.length * DIGEST);
   for (const [index, row] of rows.entries()) {
-    let place = 0;
-    for (const position of keys) place = Math.imul(place + keyNumber(row[position] ?? null), GOLDEN);
+    let slot = 0;
+    for (const position of keys) slot = Math.imul(slot + keyNumber(row[position] ?? null), GOLDEN);
     const bytes = hash('sha1', texts[index] ?? '', 'binary');
-    digests[index * DIGEST] = place;
-    // An empty place holds 0.
+    digests[index * DIGEST] = slot;
+    // An empty slot holds 0.
     digests[index * DIGEST + 1] = wordAt(bytes, 0) || 1;
     digests[index * DIGEST + 2] = wordAt(bytes, 4);
   }
@@ -62,8 +62,8 @@ const wordAt = (bytes: string, at: number): number =>
 const GOLDEN = 0x9e3779b1;
 
 /**
- * Keys of the same number share a place, and the later row takes it. 123 and the text 0123 are one key of a table, so they must
- * have one place: otherwise a row that changes back would still be known from the place of the other form.
+ * Keys of the same number share a slot, and the later row takes it. 123 and the text 0123 are one key of a table, so they must
+ * have one slot: otherwise a row that changes back would still be known from the slot of the other form.
  */
 function keyNumber(value: Scalar): number {
   if (typeof value === 'number' || (typeof value === 'string' && INTEGER.test(value))) return Number(value);
@@ -75,14 +75,14 @@ function keyNumber(value: Scalar): number {
 
 const INTEGER = /^-?\d{1,19}$/;
 
-/** Places of a memory, of 8 bytes each: 16 MB for two million events, a quarter of a megabyte for any other table. */
-const placeBits = (table: Table): number => (hasDayFigures(table) ? 21 : 15);
+/** Bits of the number of a slot. A slot has 8 bytes: 16 MB for two million events, a quarter of a megabyte for any other table. */
+const slotBits = (table: Table): number => (hasDayFigures(table) ? 21 : 15);
 
 interface Memory {
-  /** The state of the table for which it holds. */
+  /** The state of the table for which it was filled. */
   state: string;
-  /** Two hashes for each place, 0 if the place is empty. */
-  readonly places: Uint32Array;
+  /** Two numbers of a hash for each slot, 0 if the slot is empty. */
+  readonly slots: Uint32Array;
   readonly bits: number;
 }
 
@@ -91,17 +91,17 @@ const slotOf = ({ bits }: Memory, digests: Uint32Array, row: number): number =>
 
 function knows(memory: Memory, digests: Uint32Array, row: number): boolean {
   const slot = slotOf(memory, digests, row);
-  const [at, { places }] = [row * DIGEST, memory];
-  return places[slot] === digests[at + 1] && places[slot + 1] === digests[at + 2];
+  const [at, { slots }] = [row * DIGEST, memory];
+  return slots[slot] === digests[at + 1] && slots[slot + 1] === digests[at + 2];
 }
 
-/** Without `keep` the places become empty. */
+/** Without `keep` the slots become empty. */
 function fill(memory: Memory, sent: readonly Uint32Array[], keep: boolean): void {
   for (const digests of sent) {
     for (let row = 0; row < digestCount(digests); row++) {
       const slot = slotOf(memory, digests, row);
-      memory.places[slot] = keep ? (digests[row * DIGEST + 1] ?? 0) : 0;
-      memory.places[slot + 1] = keep ? (digests[row * DIGEST + 2] ?? 0) : 0;
+      memory.slots[slot] = keep ? (digests[row * DIGEST + 1] ?? 0) : 0;
+      memory.slots[slot + 1] = keep ? (digests[row * DIGEST + 2] ?? 0) : 0;
     }
   }
 }
@@ -120,47 +120,47 @@ interface TableLoads {
   before: string;
   /** The state that the table will have. */
   next: string | undefined;
-  /** What the engine knows of the table's state besides the mark. */
-  beside: string;
+  /** As in `StoredVersion`. */
+  validity: string;
   /** Digests of the rows that were sent. */
   sent: Uint32Array[];
 }
 
-export interface StoredMark {
-  /** The JSON text of the mark; null for none. */
-  mark: string | null;
-  /** Whatever else changes if somebody else writes the database. */
-  beside: string;
+export interface StoredVersion {
+  /** The JSON text of the version; null for none. */
+  version: string | null;
+  /** If it changes, the memory is dropped although the version is the same: somebody else may have written the table. */
+  validity: string;
 }
 
-const stateOf = ({ mark, beside }: StoredMark): string => `${mark} ${beside}`;
+const stateOf = ({ version, validity }: StoredVersion): string => `${version} ${validity}`;
 
-/** The name of the mark in `sync_state`. */
-const markOf = (table: string): string => `stored rows of ${table}`;
+/** The name of the version in `sync_state`. */
+const versionName = (table: string): string => `stored rows of ${table}`;
 
-const deleteMarks = (sql: Knex, tables: readonly string[]): Promise<number> =>
-  sql(syncState.name).whereIn('name', tables.map(markOf)).delete();
+const deleteVersions = (sql: Knex, tables: readonly string[]): Promise<number> =>
+  sql(syncState.name).whereIn('name', tables.map(versionName)).delete();
 
 /** The next load sends all rows of these tables: a comparison found that some are not stored as they were read. */
 export const forgetKnownRows = (engine: Engine, tables: readonly string[]): Promise<unknown> =>
-  engine.write(({ sql }) => deleteMarks(sql, tables));
+  engine.write(({ sql }) => deleteVersions(sql, tables));
 
-/** One for each engine. `readMark` reads it in the transaction of a load that began `at`. */
-export function createKnownRows(readMark: (sql: Knex, name: string, at: string) => Promise<StoredMark>) {
+/** One for each engine. `readVersion` reads the version in the transaction of a load that began `at`. */
+export function createKnownRows(readVersion: (sql: Knex, name: string, at: string) => Promise<StoredVersion>) {
   const memories = new Map<string, Memory>();
 
   async function loadsOf(sql: Knex, table: Table, at: string): Promise<TableLoads> {
-    const stored = await readMark(sql, markOf(table.name), at);
-    // Two states without a mark may be different ones.
-    const before = stored.mark === null ? randomUUID() : stateOf(stored);
-    const bits = placeBits(table);
-    const memory = memories.get(table.name) ?? { state: before, bits, places: new Uint32Array(2 ** bits * 2) };
+    const stored = await readVersion(sql, versionName(table.name), at);
+    // Two states without a version may be different ones.
+    const before = stored.version === null ? randomUUID() : stateOf(stored);
+    const bits = slotBits(table);
+    const memory = memories.get(table.name) ?? { state: before, bits, slots: new Uint32Array(2 ** bits * 2) };
     memories.set(table.name, memory);
     if (memory.state !== before) {
-      memory.places.fill(0);
+      memory.slots.fill(0);
       memory.state = before;
     }
-    return { memory, before, next: undefined, beside: stored.beside, sent: [] };
+    return { memory, before, next: undefined, validity: stored.validity, sent: [] };
   }
 
   /** For one transaction. */
@@ -183,9 +183,9 @@ export function createKnownRows(readMark: (sql: Knex, name: string, at: string) 
         const known = countRows(rows) - countRows(unknown);
         if (unknown.length === 0) return { inserted: 0, updated: 0, unchanged: known };
         if (of.next === undefined) {
-          const mark = randomUUID();
-          await writeFact({ sql }, markOf(table.name), mark, Date.parse(metadata.at));
-          of.next = stateOf({ mark: JSON.stringify(mark), beside: of.beside });
+          const version = randomUUID();
+          await writeFact({ sql }, versionName(table.name), version, Date.parse(metadata.at));
+          of.next = stateOf({ version: JSON.stringify(version), validity: of.validity });
         }
         // Now already: a later load of this transaction may bring the rows as they were before.
         const digests = unknown.map((each) => each.digests);
@@ -202,12 +202,12 @@ export function createKnownRows(readMark: (sql: Knex, name: string, at: string) 
       },
       /** Call at the end of the transaction. */
       async finish(sql: Knex): Promise<void> {
-        if (rewritten.size > 0) await deleteMarks(sql, [...rewritten]);
+        if (rewritten.size > 0) await deleteVersions(sql, [...rewritten]);
       },
       /** Call once the transaction is committed, never if that is not certain. */
       committed(): void {
         for (const [name, { memory, before, next, sent }] of loads) {
-          // A later load of another transaction has emptied the memory: it met this one's mark first.
+          // A later load of another transaction has emptied the memory: it met this one's version first.
           if (next === undefined || rewritten.has(name) || memory.state !== before) continue;
           fill(memory, sent, true);
           memory.state = next;

@@ -10,7 +10,7 @@ import { systemClock, within } from '../../../core/time/clock.ts';
 import { syncState } from '../../control/learned-facts.ts';
 import type { Engine, EngineKind, LoadCounts, LoadMetadata, Transaction } from '../../engine.ts';
 import { dayFigures } from '../../load/event-days.ts';
-import { createKnownRows, type KnownRowsTurn, type StoredMark } from '../../load/known-rows.ts';
+import { createKnownRows, type KnownRowsTurn, type StoredVersion } from '../../load/known-rows.ts';
 import { type StoredDays, storedDays } from '../../load/local-days.ts';
 import { tables } from '../../schema/catalog.ts';
 import type { Table } from '../../schema/table.ts';
@@ -81,7 +81,7 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<typeof T
   const loaders = connectWriter(settings, LOADERS, watch);
   const reader = connectReaders(settings, READERS, watch);
   const days = storedDays();
-  const known = createKnownRows(readMark);
+  const known = createKnownRows(readVersion);
   const writes = new PQueue({ concurrency: 1 });
   const loads = new PQueue({ concurrency: LOADERS });
   const lastLoads = new Map<string, Promise<unknown>>();
@@ -231,9 +231,9 @@ interface Latest {
 }
 
 /** The server does not say whether a person has changed the table, so what is known of it holds for an hour. */
-async function readMark(sql: Knex, name: string, at: string): Promise<StoredMark> {
+async function readVersion(sql: Knex, name: string, at: string): Promise<StoredVersion> {
   const row = await sql(syncState.name).where({ name }).first('value');
-  return { mark: row?.value ?? null, beside: at.slice(0, 'yyyy-mm-ddThh'.length) };
+  return { version: row?.value ?? null, validity: at.slice(0, 'yyyy-mm-ddThh'.length) };
 }
 
 async function transactionOn(sql: Knex.Transaction, days: StoredDays, turn: KnownRowsTurn): Promise<Transaction> {

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { Fatal } from '../../../core/errors.ts';
 import type { Engine, EngineFacts, EngineKind, Row, StoreOptions, Transaction } from '../../engine.ts';
 import { dayFigures } from '../../load/event-days.ts';
-import { createKnownRows, type StoredMark } from '../../load/known-rows.ts';
+import { createKnownRows, type StoredVersion } from '../../load/known-rows.ts';
 import { storedDays } from '../../load/local-days.ts';
 import type { Table } from '../../schema/table.ts';
 import { rowsText, storableValue, storeStatement } from '../store-statement.ts';
@@ -51,7 +51,7 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
   const days = storedDays();
   const encode = (table: Table, rows: readonly Row[]): SqliteRows => encodeRows(table, rows, days.dayOf());
   const figures = dayFigures(writer, sqliteDdl.dialect);
-  const known = createKnownRows(readMark);
+  const known = createKnownRows(readVersion);
   /** Of the transaction in progress: there is one at a time. */
   let turn = known.begin();
   writer.on('query', ({ sql }: { sql: string }) => turn.noteStatement(sql));
@@ -142,13 +142,13 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
   };
 }
 
-/** The version changes when another connection has written, even if that was a statement typed by hand. */
-async function readMark(sql: Knex, name: string): Promise<StoredMark> {
-  const [{ mark, version }] = await sql.raw(
-    'select data_version as version, (select value from sync_state where name = ?) as mark from pragma_data_version',
+/** The data version of the file changes when another connection has written, even if that was a statement typed by hand. */
+async function readVersion(sql: Knex, name: string): Promise<StoredVersion> {
+  const [{ version, data_version }] = await sql.raw(
+    'select data_version, (select value from sync_state where name = ?) as version from pragma_data_version',
     [name],
   );
-  return { mark, beside: `${version}` };
+  return { version, validity: `${data_version}` };
 }
 
 interface Latest {
