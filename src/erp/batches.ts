@@ -1,7 +1,7 @@
-// Packs what was read of a feed into batches of bounded size and yields to the event loop in between. In one read a code identifies one
-// item, or one per start day if codes are reused. A repeated code invalidates the item: either of the two could be meant, or
-// each could be half a plan. Only the first read errors are listed: a file of some megabytes may contain millions. The codes
-// of one read stay in memory, so their number is limited.
+// Packs what was read of a feed into batches of bounded size and yields to the event loop in between. In one read a code
+// identifies one item, or one per start day if codes are reused. A repeated code invalidates the item: either of the two
+// could be meant, or each could be half a plan. Only the first read errors are listed: a file of some megabytes may contain
+// millions. The codes of one read stay in memory, so their number is limited.
 import { yieldToEventLoop } from '../core/event-loop.ts';
 import { inSizeLimit, LARGEST_ITEM, MOST_ITEM_ERRORS, type ParsedItem } from './items/item.ts';
 import { type ErpBatch, invalidates, type ReadError, type SourceContext } from './source.ts';
