@@ -99,7 +99,10 @@ export const verifications = (engine: Pick<Engine, 'read'>, table: string | unde
     return query.limit(limit).offset(offset);
   });
 
-/** All rows of each table in its last verification. `differing` are those of the compared rows that differ or are missing on one side. */
+/**
+ * All rows of each table in its last verification. `differing` are those of the compared rows that differ or are missing on
+ * one side.
+ */
 export async function lastVerifications(engine: Pick<Engine, 'read'>) {
   const rows = await engine.read((sql) => lastRows(sql, {}));
   return sums(rows).map(({ equal, ...row }) => ({ ...row, differing: row.compared - equal }));

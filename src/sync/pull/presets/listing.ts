@@ -1,5 +1,6 @@
 // A resource that the service lists completely: one slice that is a full refresh, so a row that no answer contains has
-// vanished, unless the service cuts such a listing off. A listing has no period: it covers everything up to the instant of the request.
+// vanished, unless the service cuts such a listing off. A listing has no period: it covers everything up to the instant of
+// the request.
 import { z } from 'zod';
 import type { ListEndpoint } from '../../../fleet/endpoint.ts';
 import { EVER, UNTIL_READ } from '../../../warehouse/control/coverage.ts';
