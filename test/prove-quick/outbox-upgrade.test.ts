@@ -2,11 +2,11 @@
 // service is never sent without a read-back. The upgrade may be killed at any of its statements.
 import type { Knex } from 'knex';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { dropViews } from '../../src/warehouse/control/schema-views.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { needsProof, type OutboxEntry, pushOutbox } from '../../src/warehouse/outbox/entry.ts';
 import { readyEntries } from '../../src/warehouse/outbox/queries.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
-import { dropViews } from '../../src/warehouse/schema/converge-views.ts';
 import { smallOutbox } from '../../src/warehouse/schema/migrations/small-outbox.ts';
 import { migrations } from '../../src/warehouse/schema/migrations.ts';
 import {

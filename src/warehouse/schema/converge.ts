@@ -4,9 +4,9 @@
 // is created once its table has rows.
 import type { Knex } from 'knex';
 import { Fatal } from '../../core/errors.ts';
+import { convergeViews, dropViews } from '../control/schema-views.ts';
 import type { Engine } from '../engine.ts';
 import { tables } from './catalog.ts';
-import { convergeViews, dropViews } from './converge-views.ts';
 import { lookups } from './lookups.ts';
 import type { Migration } from './migrations/migration.ts';
 import { migrations } from './migrations.ts';
@@ -39,7 +39,7 @@ export async function bringSchemaUpToDate(engine: Engine, steps: readonly Migrat
         .onConflict([...table.key])
         .merge()
         .whereRaw(`${quote(table.name)}.name is distinct from excluded.name`);
-    await convergeViews(engine, sql);
+    await convergeViews(engine, sql, views);
     await engine.finishSchema(sql, [version, ...tables, ...views]);
   });
 }
