@@ -11,7 +11,7 @@ import { createLeaseManager } from '../warehouse/control/leases.ts';
 import { createHeartbeat, type SliceMeter } from '../warehouse/control/processes.ts';
 import type { Engine, EngineKind } from '../warehouse/engine.ts';
 import { engines } from '../warehouse/engines.ts';
-import { fillLocalTime } from '../warehouse/maintenance/local-time.ts';
+import { fillLocalTime } from '../warehouse/load/local-days.ts';
 import { createPrivacy } from '../warehouse/privacy/privacy.ts';
 import { enforcePrivacy } from '../warehouse/privacy/rewrite.ts';
 import { privacySecret } from '../warehouse/privacy/secret.ts';

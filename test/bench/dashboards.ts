@@ -7,7 +7,7 @@ import { resolve } from 'node:path';
 import knex from 'knex';
 import { fillStopRules } from '../../src/warehouse/control/config-tables.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
+import { fillLocalTime } from '../../src/warehouse/load/local-days.ts';
 import { baseTables, tables } from '../../src/warehouse/schema/catalog.ts';
 import { bringSchemaUpToDate, createLateIndexes } from '../../src/warehouse/schema/converge.ts';
 import { recipes } from '../support/cookbook.ts';

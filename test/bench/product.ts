@@ -10,7 +10,7 @@ import { createFleet } from '../../src/fleet/client.ts';
 import { localDispatcher } from '../../src/sync/dispatch/local.ts';
 import { runChain } from '../../src/sync/job-chain.ts';
 import { engines } from '../../src/warehouse/engines.ts';
-import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
+import { fillLocalTime } from '../../src/warehouse/load/local-days.ts';
 import { createPrivacy, personalColumns } from '../../src/warehouse/privacy/privacy.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { createSessionMemory } from '../support/session-memory.ts';

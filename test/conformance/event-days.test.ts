@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Engine, Row } from '../../src/warehouse/engine.ts';
+import { fillLocalTime } from '../../src/warehouse/load/local-days.ts';
 import { rowMapping } from '../../src/warehouse/load/row-mapping.ts';
-import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { deleteOutdated } from '../../src/warehouse/maintenance/retention.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
 import { engineCases } from '../support/engines.ts';

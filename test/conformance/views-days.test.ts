@@ -2,7 +2,7 @@
 // day is final.
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, it } from 'vitest';
-import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
+import { fillLocalTime } from '../../src/warehouse/load/local-days.ts';
 import { dailySummary } from '../../src/warehouse/tables/daily-summary.ts';
 import { driver } from '../../src/warehouse/tables/driver.ts';
 import { event } from '../../src/warehouse/tables/event.ts';

@@ -11,7 +11,7 @@ import { type ExportRequest, exportTables } from '../../src/warehouse/export/exp
 import { type Exportable, exportables } from '../../src/warehouse/export/exportable.ts';
 import { parquet } from '../../src/warehouse/export/parquet-format.ts';
 import { ALL_DAYS, writeEventDays } from '../../src/warehouse/load/event-days.ts';
-import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
+import { fillLocalTime } from '../../src/warehouse/load/local-days.ts';
 import type { ViewColumnType } from '../../src/warehouse/schema/view.ts';
 import { addRecords, DAY, HOUR, openRig } from '../scenario/pull-setup.ts';
 import type { EngineName } from '../support/engines.ts';

@@ -2,7 +2,7 @@
 // the cookbook, or a lookup of the product itself, named here.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
+import { fillLocalTime } from '../../src/warehouse/load/local-days.ts';
 import { tables } from '../../src/warehouse/schema/catalog.ts';
 import { bringSchemaUpToDate, createLateIndexes } from '../../src/warehouse/schema/converge.ts';
 import { loadFleet } from '../bench/made-up-fleet.ts';

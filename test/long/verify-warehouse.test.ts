@@ -6,7 +6,7 @@ import { loadJobs, tableJobs } from '../../src/app/app.ts';
 import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
 import { factMemory } from '../../src/warehouse/control/learned-facts.ts';
 import { tableDrift } from '../../src/warehouse/control/verification.ts';
-import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
+import { fillLocalTime } from '../../src/warehouse/load/local-days.ts';
 import { openFleet } from '../scenario/fleet-setup.ts';
 import { addRecords, expectBalance, openRig, putBefore, removeRecords, requestsOf } from '../scenario/pull-setup.ts';
 import { type EngineName, engineCases } from '../support/engines.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
+import { fillLocalTime } from '../../src/warehouse/load/local-days.ts';
 import { tables } from '../../src/warehouse/schema/catalog.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import type { Migration } from '../../src/warehouse/schema/migrations/migration.ts';

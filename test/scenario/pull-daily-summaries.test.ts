@@ -1,7 +1,7 @@
 // Daily figures against a service whose fleet grows and whose people change: days of drivers include every vehicle.
 import { describe, expect, it } from 'vitest';
 import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
-import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
+import { fillLocalTime } from '../../src/warehouse/load/local-days.ts';
 import type { Rig } from '../support/rig.ts';
 import { verify } from '../support/verified.ts';
 import { addRecords, HOUR, openRig, putBefore } from './pull-setup.ts';

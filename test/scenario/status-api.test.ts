@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { tableJobs } from '../../src/app/app.ts';
 import { fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
 import { writeFact } from '../../src/warehouse/control/learned-facts.ts';
-import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
+import { fillLocalTime } from '../../src/warehouse/load/local-days.ts';
 import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
 import { entryIn } from '../support/outbox-samples.ts';
 import { makeRejection, makeWorkingDay } from '../support/status-day.ts';

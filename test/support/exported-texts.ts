@@ -9,7 +9,7 @@ import { csv } from '../../src/warehouse/export/csv-format.ts';
 import { exportTables } from '../../src/warehouse/export/export.ts';
 import { type Exportable, exportables } from '../../src/warehouse/export/exportable.ts';
 import { parquet } from '../../src/warehouse/export/parquet-format.ts';
-import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
+import { fillLocalTime } from '../../src/warehouse/load/local-days.ts';
 import type { Rig } from './rig.ts';
 
 type Row = Record<string, unknown>;

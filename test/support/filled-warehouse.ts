@@ -8,7 +8,7 @@ import { openSource } from '../../src/erp/sources.ts';
 import { dropSamplePlans } from '../../src/sync/push/sample-drop.ts';
 import { fillStopRules, fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
+import { fillLocalTime } from '../../src/warehouse/load/local-days.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { drive } from '../scenario/fleet-setup.ts';
 import type { EngineCase } from './engines.ts';

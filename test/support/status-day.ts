@@ -10,7 +10,7 @@ import type { Feed } from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';
 import { fillProofRules, fillStopRules, fillTableJobs } from '../../src/warehouse/control/config-tables.ts';
 import { storeVerified } from '../../src/warehouse/control/verification.ts';
-import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
+import { fillLocalTime } from '../../src/warehouse/load/local-days.ts';
 import type { OutboxEntry } from '../../src/warehouse/outbox/entry.ts';
 import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
 import { makeStatusPlace, type StatusPlace, type StatusPlaceOptions, TOKEN } from './status-place.ts';

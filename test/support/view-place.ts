@@ -3,8 +3,8 @@
 import { afterAll, onTestFinished } from 'vitest';
 import { fillStopRules } from '../../src/warehouse/control/config-tables.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
+import { fillLocalTime } from '../../src/warehouse/load/local-days.ts';
 import { rowMapping } from '../../src/warehouse/load/row-mapping.ts';
-import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import type { Table } from '../../src/warehouse/schema/table.ts';
 import { views } from '../../src/warehouse/schema/view-catalog.ts';

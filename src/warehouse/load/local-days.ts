@@ -1,14 +1,27 @@
-// The local day of each row, which a load stores in `_day`.
+// The local day of each row, which a load stores in `_day`. The time zone is filled in at start: the tables of the zone are
+// written when the zone, its rules or the year have changed, the days of stored rows when the offsets have, in one
+// transaction, so that a reader never sees a partial state.
 
+import { isDeepStrictEqual } from 'node:util';
 import type { Knex } from 'knex';
 import { isoInstant } from '../../core/time/clock.ts';
 import { DAY_MS } from '../../core/time/durations.ts';
-import { factIn } from '../control/learned-facts.ts';
-import type { DayOf, EncodedRows, Row, Scalar } from '../engine.ts';
-import { type RowOf, recordColumns, type Table } from '../schema/table.ts';
-import type { timeZoneOffset } from '../tables/time-zone-offset.ts';
+import { factIn, readFact, writeFact } from '../control/learned-facts.ts';
+import {
+  hasSameOffsets,
+  type LocalTime,
+  localTimeAt,
+  type Offset,
+  storedOffsets,
+  writeLocalTime,
+} from '../control/local-time.ts';
+import type { DayOf, EncodedRows, Engine, Row, Scalar } from '../engine.ts';
+import { baseTables } from '../schema/catalog.ts';
+import { quote, recordColumns, type Table } from '../schema/table.ts';
+import { offsetAt } from '../views/shared/local-columns.ts';
+import { ALL_DAYS, hasDayFigures, writeEventDays } from './event-days.ts';
 
-/** Before the time zone is known. The days are filled in with the zone; see maintenance/local-time.ts. */
+/** Before the time zone is known. The days are filled in with the zone; see fillLocalTime. */
 const noDay: DayOf = () => null;
 
 /** The day of each row; undefined if the table has no days. */
@@ -23,14 +36,11 @@ export function daysOf(table: Table, rows: readonly Row[], dayOf: DayOf): Scalar
 }
 
 /** The fact that says which time zone the stored days are of. */
-export const LOCAL_TIME = 'local-time';
+const LOCAL_TIME = 'local-time';
 
 /** Instants outside, from wrong clocks, have no day: an engine could not store it in some zones. */
-export const OLDEST_DAY = '0001-01-03T00:00:00.000Z';
-export const NEWEST_DAY = '9999-12-29T00:00:00.000Z';
-
-/** An offset of the time zone, and from when to when it applies. */
-export type Offset = RowOf<typeof timeZoneOffset>;
+const OLDEST_DAY = '0001-01-03T00:00:00.000Z';
+const NEWEST_DAY = '9999-12-29T00:00:00.000Z';
 
 /**
  * The local days by the time zone that the warehouse has, not by the configuration of this process: another process may
@@ -41,8 +51,7 @@ export function storedDays() {
   async function refresh(sql: Knex): Promise<DayOf> {
     const fact = JSON.stringify(await factIn(sql, LOCAL_TIME));
     if (fact === known.fact) return known.dayOf;
-    const offsets: Offset[] = await sql('time_zone_offset').orderBy('from_at');
-    known = { fact, dayOf: dayIn(offsets) };
+    known = { fact, dayOf: dayIn(await storedOffsets(sql)) };
     return known.dayOf;
   }
   return {
@@ -96,4 +105,48 @@ function boundsOf(instant: string, { from_at, to_at, offset_seconds }: Offset): 
     to: to < to_at ? to : to_at,
     day: isoInstant(number * DAY_MS).slice(0, 10),
   };
+}
+
+export async function fillLocalTime(engine: Engine, zone: string, nowMs: number): Promise<void> {
+  const wanted = localTimeAt(nowMs, zone);
+  const known = await readFact<LocalTime>(engine, LOCAL_TIME);
+  const isKnown = isDeepStrictEqual(known, wanted);
+  const hasDays = isKnown || (known !== undefined && (await hasSameOffsets(engine, known, wanted)));
+  const undated = hasDays ? await tablesWithoutDays(engine) : datedTables;
+  if (!isKnown || undated.length > 0) await fill(engine, undated, wanted, nowMs);
+  await engine.useStoredDays();
+}
+
+async function fill(engine: Engine, undated: readonly Table[], wanted: LocalTime, nowMs: number): Promise<void> {
+  await engine.write(async (tx) => {
+    await writeLocalTime(tx.sql, wanted);
+    for (const table of undated) await fillDays(engine, tx.sql, table);
+    if (undated.some(hasDayFigures)) await writeEventDays(tx.sql, engine.dialect, ALL_DAYS);
+    await writeFact(tx, LOCAL_TIME, wanted, nowMs);
+  });
+}
+
+const datedTables = baseTables.filter(({ dayOf }) => dayOf.length > 0);
+
+const instantOf = ({ dayOf }: Table): string => `coalesce(${dayOf.map(quote).join(', ')}, null)`;
+
+/** The tables with rows that a version without `_day` has loaded. */
+const tablesWithoutDays = (engine: Engine): Promise<Table[]> =>
+  engine.read(async (sql) => {
+    const found: Table[] = [];
+    for (const table of datedTables) {
+      const row = await sql(table.name)
+        .whereNull('_day')
+        .whereRaw(`${instantOf(table)} between '${OLDEST_DAY}' and '${NEWEST_DAY}'`)
+        .first(table.key[0] ?? '');
+      if (row !== undefined) found.push(table);
+    }
+    return found;
+  });
+
+/** A changed time zone is no change of the row, so `_changed_at` stays. */
+async function fillDays({ dialect }: Engine, sql: Knex, table: Table): Promise<void> {
+  const at = instantOf(table);
+  const day = `case when ${at} between '${OLDEST_DAY}' and '${NEWEST_DAY}' then ${dialect.localDay(at, offsetAt(at))} end`;
+  await sql.raw(`update ${quote(table.name)} set _day = ${day} where _day is distinct from ${day}`);
 }

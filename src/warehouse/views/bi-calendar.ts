@@ -1,6 +1,7 @@
 // One row per local day. A join on begin_at and end_at finds the rows of a day by index.
+
+import { localDay } from '../control/local-time.ts';
 import { boolean, date, instant, integer, real, text, view } from '../schema/view.ts';
-import { localDay } from '../tables/local-day.ts';
 
 const today = (now: string): string =>
   `(select today.number from local_day as today where today.begin_at <= ${now} order by today.begin_at desc limit 1)`;

@@ -1,6 +1,6 @@
-// Fills the tables that views use for the configured time zone: its UTC offsets and its days, and the local day of every
-// stored row. The tables are written when the zone, its rules or the year have changed, the days of rows when the offsets have,
-// in one transaction, so that a reader never sees a partial state.
+// The configured time zone for views: its UTC offsets, because SQLite has no time zones and both engines should give the same
+// result, and its days with their bounds in UTC. A join on the bounds finds the rows of a local day by index, also on days
+// of 23 or 25 hours. Both are filled at start; see load/local-days.ts.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Knex } from 'knex';
@@ -8,13 +8,46 @@ import { Temporal } from 'temporal-polyfill';
 import { chunks } from '../../core/chunks.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { DAY_MS } from '../../core/time/durations.ts';
-import { readFact, writeFact } from '../control/learned-facts.ts';
 import type { Engine } from '../engine.ts';
-import { ALL_DAYS, hasDayFigures, writeEventDays } from '../load/event-days.ts';
-import { LOCAL_TIME, NEWEST_DAY, type Offset, OLDEST_DAY } from '../load/local-days.ts';
-import { baseTables } from '../schema/catalog.ts';
-import { quote, type Table } from '../schema/table.ts';
-import { offsetAt } from '../views/shared/local-columns.ts';
+import { boolean, controlTable, date, instant, integer, quote, type RowOf, real, text } from '../schema/table.ts';
+
+const needed = { required: true } as const;
+
+export const timeZoneOffset = controlTable({
+  name: 'time_zone_offset',
+  meaning: 'UTC offsets of the configured time zone, one row per period.',
+  key: ['from_at'],
+  columns: {
+    from_at: instant('Start of the period.'),
+    to_at: instant('End of the period, exclusive.', needed),
+    offset_seconds: integer('Seconds to add to UTC.', needed),
+    zone: text('The configured time zone.', needed),
+  },
+});
+
+export const localDay = controlTable({
+  name: 'local_day',
+  meaning: 'Days of the configured time zone, each with its bounds in UTC.',
+  key: ['day'],
+  columns: {
+    day: date('Local date.'),
+    begin_at: instant('First instant of the day.', needed),
+    end_at: instant('First instant of the next day.', needed),
+    number: integer('Days since 1 January 1970.', needed),
+    hours: real('Length of the day in hours: 24, or usually 23 or 25 when the clock changes.', needed),
+    year: integer('Year.', needed),
+    quarter: integer('Quarter of the year, 1 to 4.', needed),
+    month: integer('Month of the year, 1 to 12.', needed),
+    month_start: date('First day of the month.', needed),
+    week: integer('ISO week, 1 to 53.', needed),
+    week_start: date('Monday of the week.', needed),
+    weekday: integer('Day of the week, 1 Monday to 7 Sunday.', needed),
+    weekday_name: text('Day of the week in words.', needed),
+    is_weekend: boolean('True on Saturday and Sunday.', needed),
+    zone: text('The configured time zone.', needed),
+  },
+  indexes: [['begin_at']],
+});
 
 /** Records may be older than the first computed offset and newer than the last. */
 const EVER_BEFORE = '0001-01-01T00:00:00.000Z';
@@ -26,44 +59,43 @@ const DAY_YEARS_AHEAD = 2;
 const ROWS_AT_ONCE = 400;
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
-export async function fillLocalTime(engine: Engine, zone: string, nowMs: number): Promise<void> {
-  const { year } = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(zone);
-  const wanted = { zone, rules: process.versions.tz, year };
-  const known = await readFact<LocalTime>(engine, LOCAL_TIME);
-  const isKnown = isDeepStrictEqual(known, wanted);
-  const hasDays = isKnown || (known !== undefined && (await hasSameOffsets(engine, known, wanted)));
-  const undated = hasDays ? await tablesWithoutDays(engine) : datedTables;
-  if (!isKnown || undated.length > 0) await fill(engine, undated, wanted, nowMs);
-  await engine.useStoredDays();
+/** An offset of the time zone, and from when to when it applies. */
+export type Offset = RowOf<typeof timeZoneOffset>;
+
+/** What the tables are filled with. */
+export interface LocalTime {
+  zone: string;
+  rules: string | undefined;
+  year: number;
 }
 
+export const localTimeAt = (nowMs: number, zone: string): LocalTime => ({
+  zone,
+  rules: process.versions.tz,
+  year: Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(zone).year,
+});
+
+export const storedOffsets = (sql: Knex): Promise<Offset[]> => sql(timeZoneOffset.name).orderBy('from_at');
+
 /** Whether the stored offsets are the same, as far as both lists go. To give every row its day again would take long. */
-async function hasSameOffsets(engine: Engine, known: LocalTime, wanted: LocalTime): Promise<boolean> {
-  const stored: Offset[] = await engine.read((sql) => sql('time_zone_offset').orderBy('from_at'));
+export async function hasSameOffsets(engine: Engine, known: LocalTime, wanted: LocalTime): Promise<boolean> {
+  const stored: Offset[] = await engine.read(storedOffsets);
   const end = `${Math.min(known.year, wanted.year) + OFFSET_YEARS_AHEAD}-12-31`;
   const compared = (list: readonly Offset[]) =>
     list.filter(({ from_at }) => from_at < end).map(({ from_at, offset_seconds }) => [from_at, offset_seconds]);
   return isDeepStrictEqual(compared(stored), compared(offsetsOf(wanted.zone, wanted.year)));
 }
 
-async function fill(engine: Engine, undated: readonly Table[], wanted: LocalTime, nowMs: number): Promise<void> {
-  const offsets = offsetsOf(wanted.zone, wanted.year);
-  const filled = { time_zone_offset: offsets, local_day: daysOf(offsets, wanted.year) };
-  await engine.write(async (tx) => {
-    for (const [table, rows] of Object.entries(filled)) {
-      await tx.sql(table).delete();
-      for (const some of chunks<object>(rows, ROWS_AT_ONCE)) await tx.sql.raw(insertion(table, some));
-    }
-    for (const table of undated) await fillDays(engine, tx.sql, table);
-    if (undated.some(hasDayFigures)) await writeEventDays(tx.sql, engine.dialect, ALL_DAYS);
-    await writeFact(tx, LOCAL_TIME, wanted, nowMs);
-  });
-}
-
-interface LocalTime {
-  zone: string;
-  rules: string | undefined;
-  year: number;
+/** In the transaction of `sql`, so that a reader never sees a partial state. */
+export async function writeLocalTime(sql: Knex, { zone, year }: LocalTime): Promise<void> {
+  const offsets = offsetsOf(zone, year);
+  for (const [table, rows] of [
+    [timeZoneOffset.name, offsets],
+    [localDay.name, daysOf(offsets, year)],
+  ] as const) {
+    await sql(table).delete();
+    for (const some of chunks<object>(rows, ROWS_AT_ONCE)) await sql.raw(insertion(table, some));
+  }
 }
 
 /** With literals: to bind the 70,000 values of the days would take most of the time of a first start. */
@@ -72,31 +104,6 @@ function insertion(table: string, rows: readonly object[]): string {
   const literal = (value: unknown) => (typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : value);
   const literals = (row: object) => Object.values(row).map(literal);
   return `insert into ${quote(table)} (${columns.join(', ')}) values ${rows.map((row) => `(${literals(row).join(', ')})`).join(', ')}`;
-}
-
-const datedTables = baseTables.filter(({ dayOf }) => dayOf.length > 0);
-
-const instantOf = ({ dayOf }: Table): string => `coalesce(${dayOf.map(quote).join(', ')}, null)`;
-
-/** The tables with rows that a version without `_day` has loaded. */
-const tablesWithoutDays = (engine: Engine): Promise<Table[]> =>
-  engine.read(async (sql) => {
-    const found: Table[] = [];
-    for (const table of datedTables) {
-      const row = await sql(table.name)
-        .whereNull('_day')
-        .whereRaw(`${instantOf(table)} between '${OLDEST_DAY}' and '${NEWEST_DAY}'`)
-        .first(table.key[0] ?? '');
-      if (row !== undefined) found.push(table);
-    }
-    return found;
-  });
-
-/** A changed time zone is no change of the row, so `_changed_at` stays. */
-async function fillDays({ dialect }: Engine, sql: Knex, table: Table): Promise<void> {
-  const at = instantOf(table);
-  const day = `case when ${at} between '${OLDEST_DAY}' and '${NEWEST_DAY}' then ${dialect.localDay(at, offsetAt(at))} end`;
-  await sql.raw(`update ${quote(table.name)} set _day = ${day} where _day is distinct from ${day}`);
 }
 
 /** The offsets since FIRST_OFFSET_YEAR. The first also covers all time before, the last all time after. */
