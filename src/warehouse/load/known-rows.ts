@@ -10,12 +10,12 @@
 //   write of another process, a deletion, a rollback, a commit whose answer was lost, or the restore of a backup.
 import { hash, randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
+import { hasDayFigures } from '../control/event-days.ts';
 import { syncState, writeFact } from '../control/learned-facts.ts';
 import type { EncodedRows, Engine, LoadCounts, LoadMetadata, Row, Scalar } from '../engine.ts';
 import { countRows } from '../engines/row-batches.ts';
 import { baseTables } from '../schema/catalog.ts';
 import type { Table } from '../schema/table.ts';
-import { hasDayFigures } from './event-days.ts';
 import { keyPositions } from './key-set.ts';
 
 /** Encoded rows of which a part can be sent. */

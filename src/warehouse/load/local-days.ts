@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Knex } from 'knex';
 import { isoInstant } from '../../core/time/clock.ts';
 import { DAY_MS } from '../../core/time/durations.ts';
+import { ALL_DAYS, hasDayFigures, writeEventDays } from '../control/event-days.ts';
 import { factIn, readFact, writeFact } from '../control/learned-facts.ts';
 import {
   hasSameOffsets,
@@ -19,7 +20,6 @@ import type { DayOf, EncodedRows, Engine, Row, Scalar } from '../engine.ts';
 import { baseTables } from '../schema/catalog.ts';
 import { quote, recordColumns, type Table } from '../schema/table.ts';
 import { offsetAt } from '../views/shared/local-columns.ts';
-import { ALL_DAYS, hasDayFigures, writeEventDays } from './event-days.ts';
 
 /** Before the time zone is known. The days are filled in with the zone; see fillLocalTime. */
 const noDay: DayOf = () => null;

@@ -4,11 +4,10 @@ import type { Knex } from 'knex';
 import { chunks } from '../../core/chunks.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { DAY_MS } from '../../core/time/durations.ts';
+import { eventDay, eventDaysIn, hasDayFigures, writeEventDays } from '../control/event-days.ts';
 import type { Engine } from '../engine.ts';
-import { eventDaysIn, hasDayFigures, writeEventDays } from '../load/event-days.ts';
 import { tables } from '../schema/catalog.ts';
 import type { Table } from '../schema/table.ts';
-import { eventDay } from '../tables/event-day.ts';
 
 /** The tables that can have a retention limit. */
 export const agingTables: readonly Table[] = tables.filter(({ retentionBy }) => retentionBy !== null);

@@ -1,7 +1,8 @@
 // One row per local day, vehicle and category, for totals: it has a thousandth of the rows of bi_event.
+
+import { eventDay } from '../control/event-days.ts';
 import { lookupTable } from '../schema/lookups.ts';
 import { date, integer, text, view } from '../schema/view.ts';
-import { eventDay } from '../tables/event-day.ts';
 import { vehicle } from '../tables/vehicle.ts';
 
 export const biEventDay = view({

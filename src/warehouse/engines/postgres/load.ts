@@ -2,8 +2,8 @@
 // The others go by COPY into a temporary table, and from there only those that differ are written. This is safe because
 // the locks (see locks.ts) keep all other writers of every process from the table, so no key can appear in between.
 import { chunks } from '../../../core/chunks.ts';
+import { eventDaysOf, hasDayFigures, type Loaded, unionOf } from '../../control/event-days.ts';
 import type { DayOf, EventDays, LoadCounts, LoadMetadata, Row, RowRange, Scalar } from '../../engine.ts';
-import { eventDaysOf, hasDayFigures, type Loaded, unionOf } from '../../load/event-days.ts';
 import { keyPositions } from '../../load/key-set.ts';
 import { type DigestedRows, digestCount, digestsOf, someDigests } from '../../load/known-rows.ts';
 import { daysOf } from '../../load/local-days.ts';

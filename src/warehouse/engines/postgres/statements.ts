@@ -1,6 +1,7 @@
 // The PostgreSQL statements of the loader. Names come from table declarations; values are always bound.
+
+import { hasDayFigures } from '../../control/event-days.ts';
 import type { Row, RowRange } from '../../engine.ts';
-import { hasDayFigures } from '../../load/event-days.ts';
 import { comparedColumns, loadedFields, quote, revisedFigures, type Table } from '../../schema/table.ts';
 import { typeOf } from './ddl.ts';
 import { arrayText } from './driver.ts';

@@ -2,8 +2,8 @@
 // them, in which SQLite is idle, and does not report how many rows a statement wrote.
 import { promisify } from 'node:util';
 import type { Knex } from 'knex';
+import { eventDaysOf, hasDayFigures, type Loaded, unionOf } from '../../control/event-days.ts';
 import type { DayOf, LoadMetadata, Row, RowRange, Scalar } from '../../engine.ts';
-import { eventDaysOf, hasDayFigures, type Loaded, unionOf } from '../../load/event-days.ts';
 import { type DigestedRows, digestCount, digestsOf, someDigests } from '../../load/known-rows.ts';
 import { daysOf } from '../../load/local-days.ts';
 import { StaleRead } from '../../load/stale-read.ts';

@@ -1,7 +1,8 @@
 // The SQLite statements of the loader. A batch is bound as one JSON text and unpacked by jsonb_each, so it is one
 // statement regardless of its size. Positional arrays keep the text short.
+
+import { figuresStatement, hasDayFigures } from '../../control/event-days.ts';
 import type { RowRange } from '../../engine.ts';
-import { figuresStatement, hasDayFigures } from '../../load/event-days.ts';
 import {
   type Column,
   comparedColumns,

@@ -1,12 +1,38 @@
-// Keeps event_day in step with event: a transaction that changes events writes the figures of all vehicles and days again
-// that it may have changed. If it only inserts events, an engine may add their figures instead.
+// The events of a vehicle by local day and category. A transaction that changes events writes the figures of all vehicles and
+// days again that it may have changed, so that a reader never sees one without the other. If it only inserts events, an engine
+// may add their figures instead.
 
 import type { Knex } from 'knex';
 import { DAY_MS } from '../../core/time/durations.ts';
 import type { EventDays, LoadCounts, Row, RowRange, Scalar } from '../engine.ts';
 import type { Dialect } from '../schema/dialect.ts';
-import { recordColumns, type Table } from '../schema/table.ts';
+import { controlTable, date, instant, integer, recordColumns, type Table } from '../schema/table.ts';
 import { event } from '../tables/event.ts';
+
+const needed = { required: true };
+
+export const eventDay = controlTable({
+  name: 'event_day',
+  meaning: 'Events per local day, vehicle and category, counted as they are loaded.',
+  key: ['day', 'vehicle_id', 'event_category'],
+  columns: {
+    day: date('Local day on which the events began.'),
+    vehicle_id: integer('Vehicle; 0 for events without one.'),
+    event_category: integer('Category of the events; see event_category.'),
+    events: integer('Number of events that the service still returns.', needed),
+    duration_seconds: integer(
+      'Seconds that these events lasted in total; events that have not ended count as 0.',
+      needed,
+    ),
+    distance_metres: integer(
+      'Metres travelled during these events; a distance of more than a million kilometres counts as 0.',
+      needed,
+    ),
+    stored_events: integer('Number of rows in event, including those that the service no longer returns.', needed),
+    changed_at: instant('When one of these rows last changed.', needed),
+  },
+  indexes: [['vehicle_id', 'day']],
+});
 
 export const hasDayFigures = (table: Table): boolean => table === event;
 
