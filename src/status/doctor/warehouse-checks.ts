@@ -2,6 +2,7 @@
 // its clock agrees with this machine.
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { formatDuration } from '../../core/time/durations.ts';
+import { deleteFact, writeFact } from '../../warehouse/control/learned-facts.ts';
 import { readLeases } from '../../warehouse/control/leases.ts';
 import { readDaemons } from '../../warehouse/control/processes.ts';
 import { TICK_CAUSES } from '../../warehouse/control/runs.ts';
@@ -13,9 +14,8 @@ import { type CheckOutcome, ok, warn } from './check-result.ts';
 export async function checkWarehouse(engine: Engine, clock: Clock): Promise<CheckOutcome> {
   const name = 'doctor';
   const runs = await engine.write(async ({ sql }) => {
-    const row = { name, value: '{}', updated_at: isoInstant(clock.now()) };
-    await sql('sync_state').insert(row).onConflict('name').merge();
-    await sql('sync_state').where({ name }).delete();
+    await writeFact({ sql }, name, {}, clock.now());
+    await deleteFact(sql, name);
     return Number((await sql('sync_run').count({ runs: '*' }))[0]?.runs ?? 0);
   });
   const facts = await engine.inspect?.();
