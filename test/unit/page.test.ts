@@ -6,7 +6,7 @@ import { loadJobs } from '../../src/app/app.ts';
 import { EVENT_CATEGORIES, ROUTE_PLAN_STATUSES, ROUTE_POINT_STATUSES } from '../../src/core/code-lists.ts';
 import { FAULT_TABLE, STATUS_TABLE } from '../../src/fleet/transport/status-table.ts';
 import { lateSeconds } from '../../src/status/api/day-chart.ts';
-import { TOO_MANY } from '../../src/sync/pull/plan/slice-scale.ts';
+import { TOO_MANY } from '../../src/sync/pull/plan/slice-limits.ts';
 import { ATTENTION_REASONS } from '../../src/sync/push/attention.ts';
 import { RUN_CAUSES } from '../../src/warehouse/control/runs.ts';
 import { SHOWN_STATES } from '../../src/warehouse/outbox/entry.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mapCalls } from '../../src/sync/pull/calls.ts';
-import { recordLimit } from '../../src/sync/pull/plan/slice-scale.ts';
+import { recordLimit } from '../../src/sync/pull/plan/slice-limits.ts';
 
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
 const forever = () => new AbortController().signal;

@@ -3,7 +3,7 @@
 import { asRoadbookError } from '../../core/errors.ts';
 import { scalarText } from '../../core/glossary.ts';
 import { toInstant } from '../../fleet/instants.ts';
-import { isRejected } from '../pull/plan/slice-scale.ts';
+import { isRejected } from '../pull/plan/slice-limits.ts';
 import type { Span } from '../pull/plan/windows.ts';
 import { type Answer, atLeast } from './answers.ts';
 

@@ -17,7 +17,7 @@ import { toInstant } from '../../fleet/instants.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { slowestListing } from '../../warehouse/outbox/lists.ts';
 import { chunksFor } from '../pull/plan/chunks.ts';
-import { TOO_MANY } from '../pull/plan/slice-scale.ts';
+import { TOO_MANY } from '../pull/plan/slice-limits.ts';
 import type { Span } from '../pull/plan/windows.ts';
 import {
   type Answer,

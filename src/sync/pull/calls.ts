@@ -7,7 +7,7 @@ import type { CallContext } from '../../fleet/client.ts';
 import { factMemory } from '../../warehouse/control/learned-facts.ts';
 import type { RunContext } from '../job.ts';
 import type { Slice } from '../slice.ts';
-import { TOO_MANY } from './plan/slice-scale.ts';
+import { TOO_MANY } from './plan/slice-limits.ts';
 import { mapRecords } from './records/map-records.ts';
 import type { Source } from './types.ts';
 

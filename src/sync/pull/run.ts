@@ -6,13 +6,16 @@ import { addCounts, zeroCounts } from '../../core/glossary.ts';
 import { PRIORITY } from '../../core/rate/rate.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { invalidate, invalidateFuture, type ScopedInterval } from '../../warehouse/control/coverage.ts';
+import { factMemory } from '../../warehouse/control/learned-facts.ts';
+import type { Engine } from '../../warehouse/engine.ts';
 import { createLateIndexes } from '../../warehouse/schema/converge.ts';
+import type { SyncDependencies } from '../dependencies.ts';
 import type { Preview, PreviewContext, RunContext, RunOutcome } from '../job.ts';
 import { stoppedEarly } from '../run.ts';
 import type { Slice, SliceOutcome } from '../slice.ts';
 import { priorityOf } from './calls.ts';
 import { forgetBackfill, plannedCoverage } from './plan/backfill-progress.ts';
-import { canBeCut, isRejected, isTooLarge, isTooMuch, learnScale, readScale } from './plan/slice-scale.ts';
+import { canBeCut, isRejected, isTooLarge, isTooMuch } from './plan/slice-limits.ts';
 import { referencesInSlice } from './references.ts';
 import { pullSlice } from './slice.ts';
 import type { PlanContext, Pull } from './types.ts';
@@ -152,6 +155,21 @@ const planContext = (
   urlBytes: dependencies.fleet.urlBytes,
   scale,
 });
+
+const SMALLEST_SCALE = 1 / 4_096;
+const GROWTH = 1.5;
+
+const scaleFact = (job: string): string => `slice scale of ${job}`;
+
+/** The scale of slices: halved when a slice was too large or too slow, stored, increased again while runs succeed. */
+const readScale = async (engine: Engine, job: string): Promise<number> =>
+  (await factMemory<number>(engine, scaleFact(job)).read()) ?? 1;
+
+/** Stores the scale of the next run, from the scale of this run and its number of cuts. */
+async function learnScale({ engine, clock }: SyncDependencies, job: string, scale: number, cuts: number) {
+  const next = cuts > 0 ? Math.max(SMALLEST_SCALE, scale / 2) : Math.min(1, scale * GROWTH);
+  if (next !== scale) await factMemory<number>(engine, scaleFact(job)).write(next, clock.now());
+}
 
 /** Runs however the run ends. The rows are stored, so a failure here does not fail the run: the next run tries again. */
 async function completeIndexes({ into }: Pull, { dependencies, log }: RunContext): Promise<void> {

@@ -21,7 +21,7 @@ import type { Slice } from '../slice.ts';
 import { createSource } from './calls.ts';
 import { compareBatches } from './compare.ts';
 import { writtenCoverage } from './plan/backfill-progress.ts';
-import { canBeCut, MOST_UNCUT, recordLimit } from './plan/slice-scale.ts';
+import { canBeCut, MOST_UNCUT, recordLimit } from './plan/slice-limits.ts';
 import { untilRead } from './plan/window-slices.ts';
 import { intervalOf, spanOf, withoutEnds } from './plan/windows.ts';
 import { type Batch, type Batches, createBatches } from './records/batch.ts';

@@ -7,7 +7,7 @@ import { addCounts } from '../../core/glossary.ts';
 import { EVER, UNTIL_READ } from '../../warehouse/control/coverage.ts';
 import { openIds } from '../../warehouse/queries/day-status.ts';
 import type { Comparison, Preview, PreviewContext, RunContext, RunOutcome } from '../job.ts';
-import { TOO_MANY } from '../pull/plan/slice-scale.ts';
+import { TOO_MANY } from '../pull/plan/slice-limits.ts';
 import { stoppedEarly } from '../run.ts';
 import type { Slice } from '../slice.ts';
 import { createFindings } from './findings.ts';

@@ -6,7 +6,7 @@ import { checklistAnswers } from '../../../../fleet/endpoints/checklist-answers.
 import { checklist } from '../../../../warehouse/tables/checklist.ts';
 import { checklistAnswer } from '../../../../warehouse/tables/checklist-answer.ts';
 import type { Slice } from '../../../slice.ts';
-import { tooMany } from '../../plan/slice-scale.ts';
+import { tooMany } from '../../plan/slice-limits.ts';
 import { halvedWindow } from '../../plan/window-slices.ts';
 import { goneFrom } from '../../presets/unlisted.ts';
 import { type RecordId, withRequested } from '../../records/record-id.ts';

@@ -14,7 +14,7 @@ import type { Slice } from '../../../slice.ts';
 import { chunksFor } from '../../plan/chunks.ts';
 import { type LocalDay, localDays } from '../../plan/local-days.ts';
 import { driverScope, vehicleScope } from '../../plan/scopes.ts';
-import { TOO_MANY } from '../../plan/slice-scale.ts';
+import { TOO_MANY } from '../../plan/slice-limits.ts';
 import { intervalOf, spansToRead } from '../../plan/windows.ts';
 import { canBeAsked } from '../../records/record-id.ts';
 import type { Plan, PlanContext, Source, WarehouseReader } from '../../types.ts';

@@ -11,7 +11,7 @@ import { recordColumns } from '../../../../warehouse/schema/table.ts';
 import { event } from '../../../../warehouse/tables/event.ts';
 import { knownLimit } from '../../../probe/answers.ts';
 import type { Slice } from '../../../slice.ts';
-import { isRejected, tooMany } from '../../plan/slice-scale.ts';
+import { isRejected, tooMany } from '../../plan/slice-limits.ts';
 import { intervalOf, type Span, without } from '../../plan/windows.ts';
 import { withRequested } from '../../records/record-id.ts';
 import type { FullRefreshRange } from '../../records/types.ts';

@@ -13,7 +13,7 @@ import {
 } from '../../../../warehouse/queries/route-plan-facts.ts';
 import type { Cost, Workload } from '../../../job.ts';
 import type { Slice } from '../../../slice.ts';
-import { TOO_MANY } from '../../plan/slice-scale.ts';
+import { TOO_MANY } from '../../plan/slice-limits.ts';
 import { cutSpan, halves, intervalOf, joined, type Span, spansToRead } from '../../plan/windows.ts';
 import { canBeAsked } from '../../records/record-id.ts';
 import type { Plan, PlanContext } from '../../types.ts';

@@ -13,7 +13,7 @@ import {
 } from '../../../../warehouse/queries/route-plan-facts.ts';
 import { routePlan } from '../../../../warehouse/tables/route-plan.ts';
 import type { Slice } from '../../../slice.ts';
-import { tooMany } from '../../plan/slice-scale.ts';
+import { tooMany } from '../../plan/slice-limits.ts';
 import { untilRead } from '../../plan/window-slices.ts';
 import { intervalOf, type Span, searchPeriod } from '../../plan/windows.ts';
 import { goneFrom, noneIfUnknown } from '../../presets/unlisted.ts';

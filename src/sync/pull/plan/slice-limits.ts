@@ -1,14 +1,7 @@
-// The scale of slices: halved when a slice was too large or too slow, stored across restarts, increased again while runs
-// succeed.
+// When a slice is too much: how many records it may have, and by which errors it is cut.
 import { type RoadbookError, Skippable } from '../../../core/errors.ts';
-import { factMemory } from '../../../warehouse/control/learned-facts.ts';
-import type { Engine } from '../../../warehouse/engine.ts';
-import type { SyncDependencies } from '../../dependencies.ts';
 import type { Slice } from '../../slice.ts';
 import type { Pull } from '../types.ts';
-
-const SMALLEST = 1 / 4_096;
-const GROWTH = 1.5;
 
 const TOO_LARGE = new Set(['too_large', 'body_too_large', 'timed_out']);
 /** The slice needs too many further calls or has too many records, but its search is not too large. */
@@ -48,14 +41,3 @@ export const isRejected = ({ code }: RoadbookError): boolean => code === 'reques
 
 /** Slices of the next run should be smaller. */
 export const isTooLarge = (code: string): boolean => TOO_LARGE.has(code);
-
-const nameOf = (job: string): string => `slice scale of ${job}`;
-
-export const readScale = async (engine: Engine, job: string): Promise<number> =>
-  (await factMemory<number>(engine, nameOf(job)).read()) ?? 1;
-
-/** Stores the scale of the next run, from the scale of this run and its number of cuts. */
-export async function learnScale({ engine, clock }: SyncDependencies, job: string, scale: number, cuts: number) {
-  const next = cuts > 0 ? Math.max(SMALLEST, scale / 2) : Math.min(1, scale * GROWTH);
-  if (next !== scale) await factMemory<number>(engine, nameOf(job)).write(next, clock.now());
-}
