@@ -1,8 +1,8 @@
 // Parses --from and --to. A date without a time means the start of that local day.
 import { Temporal } from 'temporal-polyfill';
 import { isoInstant } from '../core/time/clock.ts';
+import { periodOf } from '../core/time/local-days.ts';
 import type { NamedJob } from '../sync/job.ts';
-import { periodOf } from '../sync/pull/plan/local-days.ts';
 import type { Interval } from '../warehouse/control/coverage.ts';
 import { usageError } from './command.ts';
 

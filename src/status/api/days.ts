@@ -2,7 +2,7 @@
 // its last verification found.
 import { Hono } from 'hono';
 import { DAY_MS } from '../../core/time/durations.ts';
-import { localDate, periodOf } from '../../sync/pull/plan/local-days.ts';
+import { localDate, periodOf } from '../../core/time/local-days.ts';
 import { quarantineCounts } from '../../warehouse/control/quarantine.ts';
 import { lastVerifications } from '../../warehouse/control/verification.ts';
 import { dayStatuses } from '../../warehouse/queries/day-status.ts';

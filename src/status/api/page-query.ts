@@ -2,8 +2,8 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
 import { pathText } from '../../core/text/zod-words.ts';
+import { periodOf } from '../../core/time/local-days.ts';
 import type { Language } from '../../erp/files/result-words.ts';
-import { periodOf } from '../../sync/pull/plan/local-days.ts';
 import { ApiError } from '../server/api-error.ts';
 
 /** Rows in one response. */

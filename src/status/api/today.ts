@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { knownDay } from '../../core/time/known-day.ts';
-import { localDate, periodOf } from '../../sync/pull/plan/local-days.ts';
+import { localDate, periodOf } from '../../core/time/local-days.ts';
 import { dayStatuses } from '../../warehouse/queries/day-status.ts';
 import {
   dayEvents,

@@ -1,8 +1,8 @@
 // The coming runs of a job: for each local day their number, the first times, and whether the clock changes. Pure.
 import { Temporal } from 'temporal-polyfill';
 import { isoInstant } from '../../core/time/clock.ts';
+import { localDate, periodOf } from '../../core/time/local-days.ts';
 import { isClockChangeDay, type Schedule, ticksAfter } from '../../schedule/ticks.ts';
-import { localDate, periodOf } from '../../sync/pull/plan/local-days.ts';
 
 const DAYS = 7;
 const MOST_TIMES = 24;

@@ -1,9 +1,9 @@
 // What a verification has found, by table, day and state. It is stored after each slice.
 import { isoInstant } from '../../core/time/clock.ts';
+import { localDate } from '../../core/time/local-days.ts';
 import { type ScopedInterval, UNTIL_READ } from '../../warehouse/control/coverage.ts';
 import { periodsText, storeVerified } from '../../warehouse/control/verification.ts';
 import type { Comparison, RunContext } from '../job.ts';
-import { localDate } from '../pull/plan/local-days.ts';
 import { spanOf } from '../pull/plan/windows.ts';
 import type { Slice } from '../slice.ts';
 

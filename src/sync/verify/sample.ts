@@ -1,9 +1,9 @@
 // Which slices a verification compares, in random order: the pulls take turns, so that every table is verified, and final
 // days come first more often.
 import { rereadMs } from '../../core/reach-limits.ts';
+import { type LocalDay, localDays } from '../../core/time/local-days.ts';
 import { coverageOf, type Interval, type ScopedInterval } from '../../warehouse/control/coverage.ts';
 import type { Job, NamedJob, PreviewContext } from '../job.ts';
-import { type LocalDay, localDays } from '../pull/plan/local-days.ts';
 import { intervalOf, spanOf } from '../pull/plan/windows.ts';
 import type { Slice } from '../slice.ts';
 

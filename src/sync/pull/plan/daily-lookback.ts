@@ -1,9 +1,10 @@
 // Reads data that arrives later than the usual lookback: once per local day, a longer stretch behind the edge is due again.
 // It stays covered while it is read, so that its days stay final. A part that could not be read is removed from coverage.
+
+import { localDate, periodOf } from '../../../core/time/local-days.ts';
 import { type Interval, invalidate } from '../../../warehouse/control/coverage.ts';
 import { readFact, writeFact } from '../../../warehouse/control/learned-facts.ts';
 import type { Plan, PlanContext } from '../types.ts';
-import { localDate, periodOf } from './local-days.ts';
 import { intervalOf, type Span, spanOf, without, withoutEnds } from './windows.ts';
 
 interface DailyReach {

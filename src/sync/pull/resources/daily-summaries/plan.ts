@@ -5,6 +5,7 @@
 
 import { chunks } from '../../../../core/chunks.ts';
 import { DAY_MS } from '../../../../core/time/durations.ts';
+import { type LocalDay, localDays } from '../../../../core/time/local-days.ts';
 import { dailySummary as summaryCall } from '../../../../fleet/endpoints/daily-summary.ts';
 import { coverageOf, type ScopedInterval, scopesLike } from '../../../../warehouse/control/coverage.ts';
 import { knownIds } from '../../../../warehouse/queries/dimension-keys.ts';
@@ -12,7 +13,6 @@ import { vehicle } from '../../../../warehouse/tables/vehicle.ts';
 import type { Cost, Workload } from '../../../job.ts';
 import type { Slice } from '../../../slice.ts';
 import { chunksFor } from '../../plan/chunks.ts';
-import { type LocalDay, localDays } from '../../plan/local-days.ts';
 import { driverScope, vehicleScope } from '../../plan/scopes.ts';
 import { TOO_MANY } from '../../plan/slice-limits.ts';
 import { intervalOf, spansToRead } from '../../plan/windows.ts';

@@ -1,11 +1,13 @@
 // Local days of a zone as spans of time; a day is 23, 24 or 25 hours long.
 import { Temporal } from 'temporal-polyfill';
-import { isoInstant } from '../../../core/time/clock.ts';
-import type { Span } from './windows.ts';
+import { isoInstant } from './clock.ts';
 
-export interface LocalDay extends Span {
+/** In ms since the epoch; `end` is exclusive. */
+export interface LocalDay {
   /** YYYY-MM-DD. */
   date: string;
+  begin: number;
+  end: number;
 }
 
 /** YYYY-MM-DD of an instant. */
@@ -20,7 +22,7 @@ export function periodOf(day: string, timezone: string): { from: string; to: str
 }
 
 /** The local days that overlap any of the spans, each once, in order. */
-export function localDays(spans: readonly Span[], timezone: string): LocalDay[] {
+export function localDays(spans: readonly Pick<LocalDay, 'begin' | 'end'>[], timezone: string): LocalDay[] {
   const days = new Map<string, LocalDay>();
   for (const { begin, end } of spans) {
     let day = Temporal.Instant.fromEpochMilliseconds(begin).toZonedDateTimeISO(timezone).startOfDay();
