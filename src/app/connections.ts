@@ -2,8 +2,11 @@
 // connections, which reuse every resource whose settings are unchanged. An active run keeps the connections it started
 // with; a resource is closed when no connections use it any more.
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import { SERVICE_LIMITS } from '../config/sections/service.ts';
+import { replaceFile } from '../core/atomic-file.ts';
 import { type LazyResource, lazyResource } from '../core/lazy-resource.ts';
 import type { Log } from '../core/log.ts';
 import { createLimiter, type Limiter } from '../core/rate/limiter.ts';
@@ -11,12 +14,13 @@ import type { PermitSource } from '../core/rate/rate.ts';
 import type { Redactor } from '../core/text/redaction.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { FEED_KINDS, type FeedKind } from '../erp/feed-kinds.ts';
+import { samplePlans } from '../erp/items/sample-plans.ts';
 import type { Feed } from '../erp/source.ts';
 import { openSource } from '../erp/sources.ts';
 import { createFleet, type Fleet } from '../fleet/client.ts';
+import { vehicles } from '../fleet/endpoints/vehicles.ts';
 import type { SessionMemory } from '../fleet/session/session-memory.ts';
 import { pushJobOf } from '../sync/push/kind.ts';
-import { dropSamplePlans } from '../sync/push/sample-drop.ts';
 
 export interface Service {
   fleet: Fleet;
@@ -165,4 +169,22 @@ function feedFor(
     ({ source }) => source.close(),
   );
   return { key: JSON.stringify([timezone, feed, reuseCodes]), ...resource };
+}
+
+/**
+ * Drops a file of sample plans if the drop folder does not exist yet, so that the first start with the built-in service
+ * shows a push. The plans use plates of that service.
+ */
+export async function dropSamplePlans(
+  folder: string,
+  { fleet, clock, timezone }: { fleet: Fleet; clock: Clock; timezone: string },
+): Promise<void> {
+  if (existsSync(folder)) return;
+  const records = await fleet.call(vehicles, { visible: 1, includes: ['fleet'] });
+  const plates = records.flatMap((record) => {
+    const { plate } = record as { plate?: unknown };
+    return typeof plate === 'string' ? [plate] : [];
+  });
+  const { name, text } = samplePlans({ nowMs: clock.now(), zone: timezone, plates });
+  await replaceFile(join(folder, name), text);
 }
