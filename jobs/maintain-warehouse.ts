@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { SHORTEST_RETENTION } from '../src/core/reach-limits.ts';
 import { boundedDuration } from '../src/core/time/duration-option.ts';
 import type { Job } from '../src/sync/job.ts';
-import { executeUpkeep, previewUpkeep } from '../src/sync/upkeep/maintain-warehouse.ts';
-import { agingTables } from '../src/warehouse/maintenance/retention.ts';
+import { executeUpkeep, previewUpkeep } from '../src/sync/upkeep.ts';
+import { agingTables } from '../src/warehouse/retention.ts';
 
 const retention = z
   .strictObject(

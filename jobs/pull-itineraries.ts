@@ -5,7 +5,7 @@ import { itineraries } from '../src/fleet/endpoints/itineraries.ts';
 import { itinerary as itineraryById } from '../src/fleet/endpoints/itinerary.ts';
 import { pull } from '../src/sync/pull/define.ts';
 import { windowed } from '../src/sync/pull/presets/windowed.ts';
-import { itineraryRequest, withObjects } from '../src/sync/pull/resources/itineraries/read.ts';
+import { itineraryRequest, withObjects } from '../src/sync/pull/resources/itineraries.ts';
 import { itinerary } from '../src/warehouse/tables/itinerary.ts';
 
 export default pull({

@@ -7,7 +7,7 @@ import { type FleetDay, usualFleetDay } from '../status/capacity/fleet-day.ts';
 import { type SizingJob, sizing } from '../status/capacity/sizing.ts';
 import type { EngineKind } from '../warehouse/engine.ts';
 import { engines } from '../warehouse/engines.ts';
-import { retentionByTable } from '../warehouse/maintenance/retention.ts';
+import { retentionByTable } from '../warehouse/retention.ts';
 import { defineCommand, print, withApp } from './command.ts';
 import { enabledJobs, namedJob, retentionOf } from './named-job.ts';
 import { amount, wholeNumber, wholeNumbers } from './number-options.ts';

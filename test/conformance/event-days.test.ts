@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Engine, Row } from '../../src/warehouse/engine.ts';
 import { fillLocalTime } from '../../src/warehouse/load/local-days.ts';
 import { rowMapping } from '../../src/warehouse/load/row-mapping.ts';
-import { deleteOutdated } from '../../src/warehouse/maintenance/retention.ts';
+import { deleteOutdated } from '../../src/warehouse/retention.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
 import { engineCases } from '../support/engines.ts';
 import { metadataAt } from '../support/load-metadata.ts';

@@ -2,9 +2,9 @@
 // the same as if it had been.
 import knex from 'knex';
 import { expect, it } from 'vitest';
-import { deleteOutdated } from '../../src/warehouse/maintenance/retention.ts';
 import { createPrivacy } from '../../src/warehouse/privacy/privacy.ts';
 import { enforcePrivacy } from '../../src/warehouse/privacy/rewrite.ts';
+import { deleteOutdated } from '../../src/warehouse/retention.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
 import type { EngineName } from '../support/engines.ts';
 import { addRecords, expectBalance, expectTruth, missing, openRig, removeRecords } from './pull-setup.ts';

@@ -8,7 +8,7 @@ import {
   sizing,
   slowerSchedules,
 } from '../../src/status/capacity/sizing.ts';
-import { retentionByTable } from '../../src/warehouse/maintenance/retention.ts';
+import { retentionByTable } from '../../src/warehouse/retention.ts';
 import { baseTables } from '../../src/warehouse/schema/catalog.ts';
 import { measureRowBytes } from '../support/row-bytes.ts';
 

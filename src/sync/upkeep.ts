@@ -1,10 +1,10 @@
 // One run of upkeep: deletes rows past their retention, then checks the warehouse for damage.
 
-import { Fatal } from '../../core/errors.ts';
-import { isoInstant } from '../../core/time/clock.ts';
-import { agingTables, countOutdated, deleteOutdated } from '../../warehouse/maintenance/retention.ts';
-import type { Preview, RunContext, RunOutcome } from '../job.ts';
-import { stoppedEarly } from '../run.ts';
+import { Fatal } from '../core/errors.ts';
+import { isoInstant } from '../core/time/clock.ts';
+import { agingTables, countOutdated, deleteOutdated } from '../warehouse/retention.ts';
+import type { Preview, RunContext, RunOutcome } from './job.ts';
+import { stoppedEarly } from './run.ts';
 
 type UpkeepContext = Pick<RunContext, 'options' | 'dependencies'>;
 

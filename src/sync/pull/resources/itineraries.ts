@@ -1,13 +1,13 @@
 // Requests itineraries with their vehicle and driver.
-import { itineraries } from '../../../../fleet/endpoints/itineraries.ts';
-import { toInstant } from '../../../../fleet/instants.ts';
-import { checkRecord } from '../../../../fleet/record-check.ts';
-import type { Interval } from '../../../../warehouse/control/coverage.ts';
-import { itinerary } from '../../../../warehouse/tables/itinerary.ts';
-import { searchPeriod, spanOf } from '../../plan/windows.ts';
-import { canBeAsked, idOf } from '../../records/record-id.ts';
-import { wireSchema } from '../../records/wire-schema.ts';
-import type { Source } from '../../types.ts';
+import { itineraries } from '../../../fleet/endpoints/itineraries.ts';
+import { toInstant } from '../../../fleet/instants.ts';
+import { checkRecord } from '../../../fleet/record-check.ts';
+import type { Interval } from '../../../warehouse/control/coverage.ts';
+import { itinerary } from '../../../warehouse/tables/itinerary.ts';
+import { searchPeriod, spanOf } from '../plan/windows.ts';
+import { canBeAsked, idOf } from '../records/record-id.ts';
+import { wireSchema } from '../records/wire-schema.ts';
+import type { Source } from '../types.ts';
 
 const INCLUDES = ['vehicle', 'driver', 'position_start', 'position_end'] as const;
 

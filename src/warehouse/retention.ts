@@ -1,13 +1,13 @@
 // Deletes rows that are past their retention, with their child rows. Each transaction deletes a few thousand rows, so that
 // other writes do not wait long. Children are deleted before their parents, so that a crash leaves no orphans.
 import type { Knex } from 'knex';
-import { chunks } from '../../core/chunks.ts';
-import { isoInstant } from '../../core/time/clock.ts';
-import { DAY_MS } from '../../core/time/durations.ts';
-import { eventDay, eventDaysIn, hasDayFigures, writeEventDays } from '../control/event-days.ts';
-import type { Engine } from '../engine.ts';
-import { tables } from '../schema/catalog.ts';
-import type { Table } from '../schema/table.ts';
+import { chunks } from '../core/chunks.ts';
+import { isoInstant } from '../core/time/clock.ts';
+import { DAY_MS } from '../core/time/durations.ts';
+import { eventDay, eventDaysIn, hasDayFigures, writeEventDays } from './control/event-days.ts';
+import type { Engine } from './engine.ts';
+import { tables } from './schema/catalog.ts';
+import type { Table } from './schema/table.ts';
 
 /** The tables that can have a retention limit. */
 export const agingTables: readonly Table[] = tables.filter(({ retentionBy }) => retentionBy !== null);
