@@ -1,7 +1,6 @@
 // The call budget of a configuration, for `config check` and the doctor: the calls that the jobs make to the service.
 import type { App } from '../app/app.ts';
-import { type BudgetJob, callBudget } from '../status/capacity/call-budget.ts';
-import { countVehicles, measuredCalls } from '../warehouse/queries/measured-calls.ts';
+import { type BudgetJob, callBudget, countVehicles, measuredCalls } from '../status/capacity/call-budget.ts';
 import { enabledJobs, namedJob } from './named-job.ts';
 import { fieldTable } from './output/text-table.ts';
 
