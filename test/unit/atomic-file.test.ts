@@ -8,8 +8,8 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder, moveFile, publishFile, replaceFile } from '../../src/core/atomic-file.ts';
 import { finishFile } from '../../src/erp/files/finish.ts';
 import { appendLateResults } from '../../src/erp/files/result.ts';
+import { storePicture } from '../../src/sync/pull/resources/checklists/pictures.ts';
 import { writeManifest } from '../../src/warehouse/export/manifest.ts';
-import { storePicture } from '../../src/warehouse/picture-store.ts';
 
 let folder: string;
 /** The synced paths below `folder`, in order; drafts without the random part of their name. */

@@ -3,12 +3,15 @@
 // pass, otherwise a few times, and then the picture goes to quarantine too. Slices that name the same picture at the same
 // time share one call, and each loads the record, so that it commits with the record that names it.
 
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { replaceFile } from '../../../../core/atomic-file.ts';
 import { readInChunks } from '../../../../core/chunks.ts';
 import { Fatal, RoadbookError } from '../../../../core/errors.ts';
 import { DAY_MS } from '../../../../core/time/durations.ts';
 import { checklistPicture } from '../../../../fleet/endpoints/checklist-picture.ts';
 import { PASSING_READS } from '../../../../fleet/transport/status-table.ts';
-import { storePicture } from '../../../../warehouse/picture-store.ts';
 import { recordColumns } from '../../../../warehouse/schema/table.ts';
 import { image } from '../../../../warehouse/tables/image.ts';
 import type { Load } from '../../records/types.ts';
@@ -161,4 +164,32 @@ async function fetchPicture(
     if (!isPictureError || SERVICE_DOWN.has(error.code)) throw error;
     return failed(error.code);
   }
+}
+
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/gif': 'gif',
+  'image/webp': 'webp',
+};
+
+/**
+ * The file is named by our own digest of its content, so that no text of the service becomes part of a path and equal
+ * pictures share one file. It is complete and on disk before it gets its name. `file` is below the images folder, with forward slashes.
+ */
+export async function storePicture(folder: string, bytes: Uint8Array, contentType: string | undefined) {
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const file = `${sha256.slice(0, 2)}/${sha256}.${EXTENSIONS[contentType ?? ''] ?? 'bin'}`;
+  const path = join(folder, file);
+  try {
+    const stored = await stat(path).catch(() => undefined);
+    if (stored?.size !== bytes.length) await replaceFile(path, bytes);
+  } catch (cause) {
+    throw new Fatal(`Pictures cannot be stored in ${folder} (${(cause as NodeJS.ErrnoException).code ?? 'unknown'})`, {
+      code: 'images_unwritable',
+      hint: 'Check warehouse.images, its permissions and the space on its disk.',
+      cause,
+    });
+  }
+  return { sha256, file, bytes: bytes.length };
 }
