@@ -1,7 +1,7 @@
 // roadbook report missing-proof: executed stops that lack evidence, by agent and day.
 import type { Command } from 'commander';
 import { knownDay } from '../core/time/known-day.ts';
-import { localDate, periodOf } from '../sync/pull/plan/local-days.ts';
+import { localDate, periodOf } from '../core/time/local-days.ts';
 import { type MissingProof, missingProof, proofByAgent, proofReadings } from '../warehouse/queries/missing-proof.ts';
 import { addCommand, print, usageError, withApp } from './command.ts';
 import { textTable } from './output/text-table.ts';

@@ -6,7 +6,7 @@ import { createLog } from '../../src/core/log.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { localDate } from '../../src/sync/pull/plan/local-days.ts';
+import { localDate } from '../../src/core/time/local-days.ts';
 import { takeWhenFree } from '../../src/warehouse/control/leases.ts';
 import { openSqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';

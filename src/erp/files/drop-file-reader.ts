@@ -2,9 +2,9 @@
 // memory and time: a file of some kilobytes may unpack to gigabytes or keep its parser busy for minutes, and the daemon must
 // keep running. A thread is not enough: if a thread runs out of memory in a single step, the process dies. A file beyond the
 // limits gives one read error and no item.
-import { type ChildProcess, fork } from 'node:child_process';
 import { getCompileCacheDir } from 'node:module';
 import { extname, resolve } from 'node:path';
+import { type Child, startChild } from '../../core/child-process.ts';
 import { Retriable } from '../../core/errors.ts';
 import type { ParsedItem } from '../items/item.ts';
 import type { FoundHeader } from '../source.ts';
@@ -55,19 +55,21 @@ export function readFileInLimits(
 }
 
 async function* readInProcess(first: FileRequest, limits: ReadLimits, signal?: AbortSignal): AsyncIterable<ParsedItem> {
-  const reader = startReader(limits);
-  const ended = endOf(reader);
+  const reader = startChild<ReaderRequest, ReaderResponse>(PROCESS, [String(process.pid)], {
+    execArgv: [`--max-old-space-size=${limits.heapMb}`],
+    // Passes none of the secrets in the environment.
+    env: { NODE_COMPILE_CACHE: getCompileCacheDir() },
+  });
   let isLate = false;
-  const kill = () => void reader.kill('SIGKILL');
   const timer = setTimeout(() => {
     isLate = true;
-    kill();
+    reader.kill();
   }, limits.timeoutMs);
-  signal?.addEventListener('abort', kill);
+  signal?.addEventListener('abort', reader.kill);
   try {
     let request: ReaderRequest = { ...first, context: { ...first.context, onHeader: undefined } };
     for (let isLast = false; !isLast; request = { isNext: true }) {
-      const chunk = await nextChunk(reader, ended, request);
+      const chunk = await nextChunk(reader, request);
       signal?.throwIfAborted();
       if (typeof chunk === 'string') {
         // A signal from outside says nothing about the file. After the first chunk, ending here would hide the other chunks.
@@ -83,41 +85,21 @@ async function* readInProcess(first: FileRequest, limits: ReadLimits, signal?: A
     }
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', kill);
-    kill();
-    await ended;
+    signal?.removeEventListener('abort', reader.kill);
+    reader.kill();
+    await reader.ended;
   }
 }
-
-const startReader = ({ heapMb }: ReadLimits): ChildProcess =>
-  fork(PROCESS, [String(process.pid)], {
-    execArgv: [`--max-old-space-size=${heapMb}`],
-    serialization: 'advanced',
-    // Passes none of the secrets in the environment.
-    env: { NODE_COMPILE_CACHE: getCompileCacheDir() },
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  });
-
-/** The signal that ended the process; null if it exited by itself or could not be started. */
-const endOf = (reader: ChildProcess): Promise<NodeJS.Signals | null> =>
-  new Promise((resolve) => {
-    reader.once('exit', (_code, signal) => resolve(signal));
-    reader.on('error', () => resolve(null));
-  });
 
 /** Signals with which a process ends at its heap limit. */
 const CRASHES: ReadonlySet<string> = new Set(['SIGABRT', 'SIGTRAP', 'SIGILL', 'SIGSEGV', 'SIGBUS']);
 
 /** The next chunk, or the signal that ended the process. */
 async function nextChunk(
-  reader: ChildProcess,
-  ended: Promise<NodeJS.Signals | null>,
+  reader: Child<ReaderRequest, ReaderResponse>,
   request: ReaderRequest,
 ): Promise<Chunk | NodeJS.Signals> {
-  const responded = new Promise<ReaderResponse>((resolve) => reader.once('message', resolve));
-  // If the process has ended, the race below notices it.
-  reader.send(request, () => undefined);
-  const response = await Promise.race([responded, ended]);
+  const response = (await reader.ask(request)) ?? (await reader.ended);
   if (typeof response === 'string') return response;
   if (response === null)
     throw new Error('The process that reads large files and answers ended or could not be started');

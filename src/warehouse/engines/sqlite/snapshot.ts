@@ -1,9 +1,8 @@
 // Reads one committed state of a SQLite file in batches, for exports larger than memory. The engine's driver returns only
 // complete results; Node's own driver can iterate. It runs in a separate process (snapshot-reader.ts): two SQLite
 // libraries in one process release each other's file locks, and the snapshot would not stay one state.
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { resolve } from 'node:path';
+import { type Child, startChild } from '../../../core/child-process.ts';
 import { Retriable } from '../../../core/errors.ts';
 import type { Scalar, Scan, Values } from '../../engine.ts';
 
@@ -18,56 +17,30 @@ export type Answer =
   | { errcode: number; words: string };
 
 export async function sqliteSnapshot<T>(file: string, lockMs: number, work: (scan: Scan) => Promise<T>): Promise<T> {
-  const reader = startReader([file, String(lockMs)]);
-  reader.on('error', () => undefined);
-  const ended = new AbortController();
-  const exited = awaitEvent(reader, 'exit').then(() => ended.abort());
+  const reader = startChild<Question, Answer>(READER, [file, String(lockMs)]);
   try {
-    return await work((statement, bindings = []) => batches(reader, ended.signal, { statement, bindings }));
+    return await work((statement, bindings = []) => batches(reader, { statement, bindings }));
   } finally {
     reader.kill();
-    await exited;
+    await reader.ended;
   }
 }
-
-function startReader(args: string[]): ChildProcess {
-  try {
-    return fork(READER, args, {
-      execArgv: [],
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    });
-  } catch {
-    throw readerLost();
-  }
-}
-
-/** Treats a reader that cannot start or cannot be sent a question like one that has ended. */
-const awaitEvent = (reader: ChildProcess, event: string, signal?: AbortSignal): Promise<unknown[] | undefined> =>
-  once(reader, event, { signal }).catch(() => undefined);
 
 /** The reader prepares the next batch while the caller works on this one. */
-async function* batches(reader: ChildProcess, ended: AbortSignal, first: Question) {
-  let next: Promise<Answer | undefined> | undefined = ask(reader, ended, first);
+async function* batches(reader: Child<Question, Answer>, first: Question) {
+  let next: Promise<Answer | undefined> | undefined = reader.ask(first);
   try {
     while (next !== undefined) {
       const answer: Answer | undefined = await next;
       if (answer === undefined) throw readerLost();
       if ('errcode' in answer) throw driverError(answer);
-      next = answer.isLast ? undefined : ask(reader, ended, { isNext: true });
+      next = answer.isLast ? undefined : reader.ask({ isNext: true });
       if (answer.rows.length > 0) yield answer.rows;
     }
   } finally {
     // The next statement must not take this answer for its own.
     await next;
   }
-}
-
-/** Not a race against a promise of the exit: such a promise would hold every batch until the export ends. */
-async function ask(reader: ChildProcess, ended: AbortSignal, question: Question): Promise<Answer | undefined> {
-  const answered = awaitEvent(reader, 'message', ended);
-  reader.send(question);
-  return (await answered)?.[0] as Answer | undefined;
 }
 
 /** Names of SQLite's primary result codes that have their own message, as the engine's driver spells them. */
