@@ -5,8 +5,9 @@
 // the gap, and the second pass of an overlap adds no slot. A schedule for every hour follows elapsed time instead, so
 // that it neither pauses nor doubles.
 
-import { createTask, parse, type ScheduledTask } from 'node-cron';
+import { createTask, parse } from 'node-cron';
 import { Temporal } from 'temporal-polyfill';
+import { memoize } from '../core/memoize.ts';
 import { DAY_MS } from '../core/time/durations.ts';
 
 export interface Schedule {
@@ -26,7 +27,7 @@ export function* ticksAfter({ cron, timezone }: Schedule, afterMs: number): Gene
   let day = Math.floor(afterMs / DAY_MS) - 2;
   let last = afterMs;
   for (let idle = 0; idle < HORIZON_DAYS; idle++, day++) {
-    if (!matchesDay(schedule, day)) continue;
+    if (!schedule.matchesDay(day)) continue;
     for (const tick of slotsAfter(schedule, day, timezone, last)) {
       last = tick;
       idle = 0;
@@ -39,73 +40,49 @@ export function* ticksAfter({ cron, timezone }: Schedule, afterMs: number): Gene
 export const nextTick = (schedule: Schedule, afterMs: number): number | undefined =>
   ticksAfter(schedule, afterMs).next().value as number | undefined;
 
-interface CronSchedule {
-  /** Matches days. node-cron keeps every task it creates, so an expression is not parsed again. */
-  calendar: ScheduledTask;
-  /** Results of the calendar, by day. */
-  days: Map<number, boolean>;
-  /** Slots of the days on which the clock changes. They are expensive to compute and needed repeatedly for days. */
-  changeDaySlots: Map<string, readonly number[]>;
-  /** Wall times of a day in seconds since midnight, in order. */
-  times: readonly number[];
-  everyHour: boolean;
-}
-
-const parsed = new Map<string, CronSchedule>();
-
-const readCron = (cron: string): CronSchedule =>
-  memoized(parsed, cron, () => {
-    const { hour, minute, second } = parse(cron);
-    const times = hour.flatMap((h) => minute.flatMap((m) => second.map((s) => h * 3_600 + m * 60 + s)));
-    return {
-      calendar: createTask(cron, () => undefined, { timezone: 'UTC' }),
-      days: new Map(),
-      changeDaySlots: new Map(),
-      times: times.toSorted((a, b) => a - b),
-      everyHour: hour.length === 24,
-    };
-  });
-
-/** Passes the wall time to node-cron as if it were UTC: matching a day needs no zone. */
-const matchesDay = ({ calendar, times, days }: CronSchedule, day: number): boolean =>
-  memoized(days, day, () => calendar.match(new Date(day * DAY_MS + (times[0] ?? 0) * 1_000)));
-
 /** The days around now are computed repeatedly; the limit bounds the memory of a long search. */
 const MAX_MEMOIZED = 1_000;
 
-function memoized<K, V>(memory: Map<K, V>, key: K, find: () => V): V {
-  const known = memory.get(key);
-  if (known !== undefined) return known;
-  const found = find();
-  if (memory.size >= MAX_MEMOIZED) memory.clear();
-  memory.set(key, found);
-  return found;
-}
+type CronSchedule = ReturnType<typeof readCron>;
 
-interface LocalDay {
-  date: Temporal.PlainDate;
-  startMs: number;
-  has24Hours: boolean;
-}
-
-const localDays = new Map<string, LocalDay>();
+const readCron = memoize(MAX_MEMOIZED, (cron: string) => {
+  const { hour, minute, second } = parse(cron);
+  /** Wall times of a day in seconds since midnight, in order. */
+  const times = hour.flatMap((h) => minute.flatMap((m) => second.map((s) => h * 3_600 + m * 60 + s)));
+  times.sort((a, b) => a - b);
+  const everyHour = hour.length === 24;
+  // node-cron keeps every task it creates, so an expression is not parsed again.
+  const calendar = createTask(cron, () => undefined, { timezone: 'UTC' });
+  return {
+    times,
+    /** Passes the wall time to node-cron as if it were UTC: matching a day needs no zone. */
+    matchesDay: memoize(MAX_MEMOIZED, (day: number) =>
+      calendar.match(new Date(day * DAY_MS + (times[0] ?? 0) * 1_000)),
+    ),
+    /** Slots of a day on which the clock changes. They are expensive to compute and needed repeatedly for days. */
+    changeDaySlots: memoize(MAX_MEMOIZED, (day: number, timezone: string) => {
+      const { date } = localDay(day, timezone);
+      const all = times.flatMap((seconds) => instantsOf(date.toPlainDateTime().add({ seconds }), timezone, everyHour));
+      return [...new Set(all)].toSorted((a, b) => a - b);
+    }),
+  };
+});
 
 /** `day` counts the dates since 1970-01-01. */
-const localDay = (day: number, timezone: string): LocalDay =>
-  memoized(localDays, `${day} ${timezone}`, () => {
-    const date = Temporal.PlainDate.from('1970-01-01').add({ days: day });
-    const start = date.toZonedDateTime(timezone);
-    return { date, startMs: start.epochMilliseconds, has24Hours: start.hoursInDay === 24 };
-  });
+const localDay = memoize(MAX_MEMOIZED, (day: number, timezone: string) => {
+  const date = Temporal.PlainDate.from('1970-01-01').add({ days: day });
+  const start = date.toZonedDateTime(timezone);
+  return { date, startMs: start.epochMilliseconds, has24Hours: start.hoursInDay === 24 };
+});
 
 /** The slots of a local day after an instant, in order. */
 function* slotsAfter(
-  { times, everyHour, changeDaySlots }: CronSchedule,
+  { times, changeDaySlots }: CronSchedule,
   day: number,
   timezone: string,
   afterMs: number,
 ): Generator<number> {
-  const { date, startMs: midnight, has24Hours } = localDay(day, timezone);
+  const { startMs: midnight, has24Hours } = localDay(day, timezone);
   // On a day of 24 hours a wall time is a fixed distance from midnight; only other days need the zone's rules.
   if (has24Hours) {
     for (let index = firstAfter(times, (afterMs - midnight) / 1_000); index < times.length; index++) {
@@ -113,10 +90,7 @@ function* slotsAfter(
     }
     return;
   }
-  const slots = memoized(changeDaySlots, `${day} ${timezone}`, () => {
-    const all = times.flatMap((seconds) => instantsOf(date.toPlainDateTime().add({ seconds }), timezone, everyHour));
-    return [...new Set(all)].toSorted((a, b) => a - b);
-  });
+  const slots = changeDaySlots(day, timezone);
   for (let index = firstAfter(slots, afterMs); index < slots.length; index++) yield slots[index] ?? 0;
 }
 
