@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { documentOf, idOf, recordsOf } from '../../src/fleet/answer.ts';
+import { readPicture } from '../../src/fleet/endpoints/checklist-picture.ts';
 import { dailySummary } from '../../src/fleet/endpoints/daily-summary.ts';
-import { readPicture } from '../../src/fleet/picture.ts';
 import { TransportFault } from '../../src/fleet/transport/transport-fault.ts';
 
 const answer = (body: string | Buffer, status = 200) => ({ status, headers: {}, body: Buffer.from(body) });
