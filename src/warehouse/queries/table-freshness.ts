@@ -1,8 +1,8 @@
 // The freshness of a table is that of its stalest scope, never that of its newest row. A scope is as fresh as its last
 // read or the end of the period that was read, whichever is earlier: reading old data today makes nothing fresh. A vehicle
 // that was never read is as fresh as the moment it became known.
+import type { Knex } from 'knex';
 import type { Engine } from '../engine.ts';
-import { unreadSince } from './unread-vehicles.ts';
 
 export interface Filler {
   job: string;
@@ -46,3 +46,23 @@ export const tableFreshness = (engine: Pick<Engine, 'read'>, fillers: readonly F
       freshAt: reached.toSorted()[0] ?? null,
     };
   });
+
+/**
+ * Condition of a query on `vehicle`: a known vehicle that a job has not read yet, because it is new or the service returns
+ * no data for it. Its data is missing, although `sync_coverage` has no row that says so. Vehicles with a negative id are excluded: the service does not accept
+ * them.
+ */
+const isUnread = (job: string, scope: string): string => `vehicle.id >= 0 and not exists (
+      select 1 from sync_coverage as reading where reading.job = ${job}
+      and reading.scope = replace(${scope}, '%', cast(vehicle.id as text)))`;
+
+/** The same for the scopes of `filler`, a row of `table_job`. */
+export const IS_UNREAD_BY_FILLER = ['filler.vehicle_scope', 'filler.driver_scope']
+  .map((scope) => `(${scope} is not null and ${isUnread('filler.job', scope)})`)
+  .join(' or ');
+
+/** Since when the first unread vehicle is known; null if all have been read. `scope` is the scope of a vehicle, `%` for its id. */
+async function unreadSince(sql: Knex, job: string, scope: string): Promise<string | null> {
+  const [row] = await sql('vehicle').whereRaw(isUnread('?', '?'), [job, scope]).min({ since: '_first_seen_at' });
+  return row?.since ?? null;
+}

@@ -1,7 +1,7 @@
 // One row per local day and fact table: whether the day has been read, and whether it will be read again. It says nothing
 // about rows: a day that was read and has none is as final as any other.
 import { FINAL_PLAN_STATUSES, MISSED_MS } from '../queries/route-plan-facts.ts';
-import { IS_UNREAD_BY_FILLER } from '../queries/unread-vehicles.ts';
+import { IS_UNREAD_BY_FILLER } from '../queries/table-freshness.ts';
 import { baseTables } from '../schema/catalog.ts';
 import type { Dialect } from '../schema/dialect.ts';
 import { boolean, date, instant, text, view } from '../schema/view.ts';

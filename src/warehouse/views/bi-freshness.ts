@@ -1,7 +1,7 @@
 // One row per table of the service's records: its size and its freshness. A table is as fresh as its stalest scope, never
 // as its newest row. A scope is as fresh as its last read or the end of the period that was read, whichever is earlier.
 // `roadbook status` uses the same rule.
-import { IS_UNREAD_BY_FILLER } from '../queries/unread-vehicles.ts';
+import { IS_UNREAD_BY_FILLER } from '../queries/table-freshness.ts';
 import { baseTables } from '../schema/catalog.ts';
 import { instant, integer, text, view } from '../schema/view.ts';
 
