@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { createLog } from '../../src/core/log.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { localDate } from '../../src/core/time/local-days.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { takeWhenFree } from '../../src/warehouse/control/leases.ts';
 import { openSqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
