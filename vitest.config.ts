@@ -17,7 +17,7 @@ function temporaryFolder(): Record<string, string> {
 
 /** How long a test waits for a server or a browser. */
 const polling = { poll: { timeout: 15_000 } };
-const globalSetup = ['test/support/shared-postgres.ts', 'test/support/shared-mariadb.ts'];
+const globalSetup = ['test/support/databases/shared-postgres.ts', 'test/support/databases/shared-mariadb.ts'];
 
 // Before the servers of the tests are started: theirs is a temporary folder too.
 Object.assign(process.env, temporaryFolder());
@@ -48,7 +48,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'prove-quick',
-          include: ['test/{prove-quick,long}/*.test.ts'],
+          include: ['test/{prove-quick,long}/**/*.test.ts'],
           globalSetup,
           expect: polling,
         },

@@ -1,9 +1,9 @@
 // A sample of the benchmark by CPU time: a ratio that falls by more than a third below the recorded one fails.
 import { afterAll, describe, it } from 'vitest';
-import { pushRatio } from '../bench/push-sides.ts';
+import { pushRatio } from '../bench/push/push-sides.ts';
 import { checkRatio, copyRatio, loadRatio } from '../bench/ratios.ts';
-import { holdRatio } from '../support/hold-ratio.ts';
-import { stopPostgres } from '../support/postgres.ts';
+import { stopPostgres } from '../support/databases/postgres.ts';
+import { holdRatio } from '../support/measure/hold-ratio.ts';
 
 afterAll(stopPostgres);
 

@@ -1,9 +1,9 @@
 // A sample of the benchmark in full pulls: a ratio that falls by more than a third below the recorded one fails. Two
 // are measured in wall-clock time, so no other test runs at the same time (vitest.config.ts).
 import { afterAll, describe, it } from 'vitest';
-import { pullRatios } from '../bench/pull-ratios.ts';
-import { holdRatio } from '../support/hold-ratio.ts';
-import { stopPostgres } from '../support/postgres.ts';
+import { pullRatios } from '../bench/pull/pull-ratios.ts';
+import { stopPostgres } from '../support/databases/postgres.ts';
+import { holdRatio } from '../support/measure/hold-ratio.ts';
 
 const { ratios, close } = pullRatios();
 afterAll(async () => {

@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { startPostgres, stopPostgres } from '../support/postgres.ts';
-import { PRODUCT_ENV, PRODUCT_FLAGS } from '../support/product-flags.ts';
+import { startPostgres, stopPostgres } from '../support/databases/postgres.ts';
+import { PRODUCT_ENV, PRODUCT_FLAGS } from '../support/process/product-flags.ts';
 import type { BenchEngine, Credentials, Measured, Task, Way } from './task.ts';
 
 export const VEHICLES = 500;
@@ -61,7 +61,7 @@ export async function makeBenchPlace({ perDay = 200, answerMs = 0 }: BenchServic
       };
       // Only the product runs with its flags and environment, its yardsticks with node's own.
       const isOurs = ['pull', 'again', 'changed'].includes(way);
-      const file = resolve(import.meta.dirname, 'measured.ts');
+      const file = resolve(import.meta.dirname, 'pull/measured.ts');
       const args = [...(isOurs ? PRODUCT_FLAGS : []), file, JSON.stringify(task)];
       const { stdout } = await promisify(execFile)(process.execPath, args, {
         maxBuffer: 1e8,

@@ -7,19 +7,19 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
-import { measuredCommit } from '../support/measured-commit.ts';
-import { rejectArguments } from '../support/reject-arguments.ts';
-import { runSamples } from '../support/run-samples.ts';
+import { measuredCommit } from '../support/proofs/measured-commit.ts';
+import { rejectArguments } from '../support/proofs/reject-arguments.ts';
+import { runSamples } from '../support/proofs/run-samples.ts';
 import { makeBenchPlace } from './bench-place.ts';
 import { barChart } from './chart.ts';
-import { daemonBench } from './daemon.ts';
-import { dashboardsBench } from './dashboards.ts';
-import { eventsBench } from './events.ts';
-import { growthBench } from './growth.ts';
-import { loadStage } from './load-stage.ts';
+import { daemonBench } from './daemon/daemon.ts';
 import { PROFILE } from './profile-notes.ts';
-import { pushBench } from './push.ts';
+import { eventsBench } from './pull/events.ts';
+import { growthBench } from './pull/growth.ts';
+import { loadStage } from './pull/load-stage.ts';
+import { pushBench } from './push/push.ts';
 import type { Section } from './task.ts';
+import { dashboardsBench } from './warehouse/dashboards.ts';
 
 const DOCS = resolve(import.meta.dirname, '../../docs/explanation');
 const args = process.argv.slice(2);

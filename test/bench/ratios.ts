@@ -8,12 +8,12 @@ import { events } from '../../src/fleet/endpoints/events.ts';
 import { mapRecords } from '../../src/sync/pull/records/map-records.ts';
 import { createPrivacy } from '../../src/warehouse/privacy/privacy.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
-import { startPostgres, stopPostgres } from '../support/postgres.ts';
+import { startPostgres, stopPostgres } from '../support/databases/postgres.ts';
 import { cpuMs } from './cpu-time.ts';
-import { eventRows, type Pair, postgresPair, sqlitePair } from './load-pairs.ts';
-import { pullRatios } from './pull-ratios.ts';
-import { pushRatio } from './push-sides.ts';
-import { wireEvent } from './wire-event.ts';
+import { eventRows, type Pair, postgresPair, sqlitePair } from './pull/load-pairs.ts';
+import { pullRatios } from './pull/pull-ratios.ts';
+import { wireEvent } from './pull/wire-event.ts';
+import { pushRatio } from './push/push-sides.ts';
 
 const ROUNDS = 12;
 const WARM_UP = 3;

@@ -3,9 +3,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Erp, feedOf, fillErp, readApart } from '../support/large-feed.ts';
-import { startPostgres, stopPostgres } from '../support/postgres.ts';
-import { PRODUCT_FLAGS } from '../support/product-flags.ts';
+import { startPostgres, stopPostgres } from '../support/databases/postgres.ts';
+import { type Erp, feedOf, fillErp, readApart } from '../support/erp/large-feed.ts';
+import { PRODUCT_FLAGS } from '../support/process/product-flags.ts';
 
 const rows = Number(process.argv[2] ?? 300_000);
 

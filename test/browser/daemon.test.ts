@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadJobs } from '../../src/app/app.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { type Browser, chromiumPath, launchBrowser } from '../support/browser.ts';
-import { configFor, makeWorkplace, type Running, type Workplace } from '../support/workplace.ts';
+import { configFor, makeWorkplace, type Running, type Workplace } from '../support/process/workplace.ts';
+import { type Browser, chromiumPath, launchBrowser } from '../support/status/browser.ts';
 
 describe.skipIf(chromiumPath === undefined)('the page of a daemon', () => {
   let browser: Browser;

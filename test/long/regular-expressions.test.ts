@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const PUMPS = join(ROOT, 'test/support/regex-pumps.ts');
+const PUMPS = join(ROOT, 'test/support/fuzz/regex-pumps.ts');
 
 /** An expensive one that runs on too long a text must not outlive the test. */
 const MOST_MS = 170_000;

@@ -17,7 +17,7 @@ export interface Explained extends Mutant {
 const FOR_THE_TYPE = 'For the type checker alone: the other case cannot come here.';
 const SAME_EITHER_WAY = 'Both forms give the same result.';
 const ALL_COLUMNS = 'An empty name selects all columns, this one among them.';
-const WHOLE_PUSHES = 'Whole pushes notice it: test/scenario/push-outcomes.test.ts.';
+const WHOLE_PUSHES = 'Whole pushes notice it: test/scenario/push/push-outcomes.test.ts.';
 const OTHER_CAUSE = 'Of another cause neither status nor kind is known either.';
 const NAMED_SUBQUERY = 'Only PostgreSQL 14 and 15 need the name of a subquery.';
 
@@ -48,14 +48,14 @@ export const EXPLAINED: readonly Explained[] = [
     line: 'reportGap(gap);',
     code: 'reportGap(gap);',
     becomes: ';',
-    why: 'A file has the clock of this machine; on PostgreSQL, test/scenario/server-clock.test.ts notices it.',
+    why: 'A file has the clock of this machine; on PostgreSQL, test/scenario/daemon/server-clock.test.ts notices it.',
   },
   {
     file: 'warehouse/outbox/lists.ts',
     line: "text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()).replaceAll(/[!%_]/g, '!$&');",
     code: 'letter.toLowerCase()',
     becomes: 'letter.toUpperCase()',
-    why: 'LIKE of SQLite ignores the case of these letters; on PostgreSQL, test/conformance/outbox.test.ts notices it.',
+    why: 'LIKE of SQLite ignores the case of these letters; on PostgreSQL, test/conformance/engines/outbox.test.ts notices it.',
   },
   {
     file: 'warehouse/outbox/queries.ts',
@@ -97,7 +97,7 @@ export const EXPLAINED: readonly Explained[] = [
     line: ".orderBy(['reason', 'kind'])",
     code: "['reason', 'kind']",
     becomes: '[]',
-    why: 'SQLite sorts to group; on PostgreSQL, test/conformance/outbox.test.ts notices it.',
+    why: 'SQLite sorts to group; on PostgreSQL, test/conformance/engines/outbox.test.ts notices it.',
   },
   {
     file: 'warehouse/outbox/lists.ts',

@@ -4,7 +4,7 @@
 //                                 test-output/mutation are used again; without that folder all changes are tried.
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { rejectArguments } from '../support/reject-arguments.ts';
+import { rejectArguments } from '../support/proofs/reject-arguments.ts';
 import { AREAS } from './areas.ts';
 import { EXPLAINED, type Mutant } from './explained.ts';
 import { type FileFigures, mutantsOf, mutateArea, outdated, unexplained } from './mutate.ts';
@@ -71,7 +71,7 @@ acknowledgements (acknowledge.ts) and the actions of a person (actions.ts) are n
 killed pushes hold them. ${all.ignored} changes of log lines, of words for people and of the declarations of
 tables were not tried.
 Stryker leaves tables that are \`as const\` alone: the transitions of the outbox are held against a table of
-their own in test/unit/push-outcome.test.ts.
+their own in test/unit/push/push-outcome.test.ts.
 
 | file | changes | noticed | of them by never ending | not noticed | score |
 |---|---|---|---|---|---|

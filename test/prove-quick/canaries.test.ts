@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { tables } from '../../src/warehouse/schema/catalog.ts';
-import { commandNames, commandsWith, SERVING } from '../support/every-command.ts';
-import { type Front, startFront } from '../support/front.ts';
-import { plan } from '../support/push-samples.ts';
-import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
+import { type Front, startFront } from '../support/fleet/front.ts';
+import { commandNames, commandsWith, SERVING } from '../support/process/every-command.ts';
+import { configFor, makeWorkplace, type Workplace } from '../support/process/workplace.ts';
+import { plan } from '../support/push/push-samples.ts';
 
 const PASSWORD = 'canary-pass"word\\1';
 const CPF = '52998224725';

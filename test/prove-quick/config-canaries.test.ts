@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { makeWorkplace } from '../support/workplace.ts';
+import { makeWorkplace } from '../support/process/workplace.ts';
 
 /** One of each kind of secret that a configuration may hold; each is in the file or in the environment. */
 const SECRETS = {

@@ -1,7 +1,7 @@
 // A sample of test/prove/daemons.ts: three real daemons on one warehouse, killed and stopped in the middle of runs.
-// No stop is as long as a lease: test/conformance/leases.test.ts tests the holder that comes back too late, on each engine.
+// No stop is as long as a lease: test/conformance/engines/leases.test.ts tests the holder that comes back too late, on each engine.
 import { expect, it } from 'vitest';
-import { hitDaemons } from '../support/daemons.ts';
+import { hitDaemons } from '../support/daemons/daemons.ts';
 
 it('three daemons on one warehouse run each tick once, whichever is killed', {
   timeout: 240_000,

@@ -7,10 +7,10 @@ import knex from 'knex';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { FeedSettings } from '../../src/erp/sources.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { openEntries } from '../support/dropped-items.ts';
-import { hasMariadb, type OwnMariadb, startMariadb } from '../support/mariadb.ts';
-import { makePushPlace, type PushPlace } from '../support/push-place.ts';
-import { configFor, makeWorkplace, QUICK } from '../support/workplace.ts';
+import { hasMariadb, type OwnMariadb, startMariadb } from '../support/databases/mariadb.ts';
+import { configFor, makeWorkplace, QUICK } from '../support/process/workplace.ts';
+import { openEntries } from '../support/push/dropped-items.ts';
+import { makePushPlace, type PushPlace } from '../support/push/push-place.ts';
 
 const JOB = 'push-route-plans';
 const ORDERS = 20;
@@ -157,7 +157,7 @@ describe.skipIf(!hasMariadb)('an ERP on MariaDB', () => {
     const rest = `erp: ${JSON.stringify({ route_plans: settings })}\njobs: { ${JOB}: { settle: ${QUICK.settle} } }\n`;
     const place = makeWorkplace(configFor(sandbox.url, rest, QUICK.timeout));
     onTestFinished(() => place.remove());
-    const NODE_OPTIONS = `--import=${join(import.meta.dirname, '../support/kill-at.ts')}`;
+    const NODE_OPTIONS = `--import=${join(import.meta.dirname, '../support/kills/kill-at.ts')}`;
     for (const [i, [step, at]] of DEATHS.entries()) {
       await sql(`insert into orders (number) values (${i + 1})`);
       const { signal } = await place.run(['run', JOB], { NODE_OPTIONS, KILL_STEP: step, KILL_AT: String(at) });

@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest';
 import { FAULT_NAMES } from '../../src/sandbox/faults/faults.ts';
 import { CALL_NAMES } from '../../src/sandbox/http/call-names.ts';
-import { MATRIX, MOST_MB, nameOfFault, runRows } from '../support/fault-matrix.ts';
+import { MATRIX, MOST_MB, nameOfFault, runRows } from '../support/fleet/fault-matrix.ts';
 
 const SAMPLE = [
   'truncated',
@@ -26,7 +26,7 @@ it('every call handles a fault correctly: class, attempts, no other host', async
   expect(rows).toHaveLength(SAMPLE.length);
   for (const { name, cells, wrong } of await runRows(rows)) {
     expect({ name, wrong }).toEqual({ name, wrong: [] });
-    expect(cells, `calls tried with ${name}; a new call needs a line in test/support/fault-calls.ts`).toBe(
+    expect(cells, `calls tried with ${name}; a new call needs a line in test/support/fleet/fault-calls.ts`).toBe(
       CALL_NAMES.length,
     );
   }

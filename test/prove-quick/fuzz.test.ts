@@ -5,10 +5,10 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { configDeclarations, loadJobs } from '../../src/app/app.ts';
 import { baseTables } from '../../src/warehouse/schema/catalog.ts';
 import { image } from '../../src/warehouse/tables/image.ts';
-import { editedConfigs, tryConfig } from '../support/config-fuzz.ts';
-import { fuzzedFiles, tryFile } from '../support/erp-fuzz.ts';
-import { stopPostgres } from '../support/postgres.ts';
-import { FUZZ_KINDS, fuzzRecords, openFuzzPlace } from '../support/record-fuzz.ts';
+import { stopPostgres } from '../support/databases/postgres.ts';
+import { editedConfigs, tryConfig } from '../support/fuzz/config-fuzz.ts';
+import { fuzzedFiles, tryFile } from '../support/fuzz/erp-fuzz.ts';
+import { FUZZ_KINDS, fuzzRecords, openFuzzPlace } from '../support/fuzz/record-fuzz.ts';
 
 afterAll(stopPostgres);
 

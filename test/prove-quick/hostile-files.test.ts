@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { loadJobs } from '../../src/app/app.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { workbookOf } from '../conformance/erp-workbook.ts';
-import { configFor, makeWorkplace } from '../support/workplace.ts';
+import { workbookOf } from '../support/erp/erp-workbook.ts';
+import { configFor, makeWorkplace } from '../support/process/workplace.ts';
 
 const MEGABYTE = 1024 * 1024;
 const HEADER = 'plan.external_code,plan.date_time_start,plan.date_time_end,point.name,point.address\n';

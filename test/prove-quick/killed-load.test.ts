@@ -2,9 +2,9 @@
 // ends in the same state as a run that was never killed.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { type EngineCase, engineCases } from '../support/engines.ts';
-import { stopPostgres } from '../support/postgres.ts';
-import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
+import { stopPostgres } from '../support/databases/postgres.ts';
+import { configFor, makeWorkplace, type Workplace } from '../support/process/workplace.ts';
+import { type EngineCase, engineCases } from '../support/warehouse/engines.ts';
 
 const VEHICLES = 1_000;
 const CONTENT = `select id, plate, title, driver_name, extra, _missing_since from vehicle order by id`;

@@ -14,10 +14,10 @@ import { routePoint } from '../../src/warehouse/tables/route-point.ts';
 import { routePointExecution } from '../../src/warehouse/tables/route-point-execution.ts';
 import { routePointItem } from '../../src/warehouse/tables/route-point-item.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
-import { stopPostgres } from '../support/postgres.ts';
-import { byKey, expectedRow, storedRow } from '../support/projection.ts';
-import { makeRig, type Rig } from '../support/rig.ts';
-import { verify, wrong } from '../support/verified.ts';
+import { stopPostgres } from '../support/databases/postgres.ts';
+import { byKey, expectedRow, storedRow } from '../support/pull/projection.ts';
+import { makeRig, type Rig } from '../support/pull/rig.ts';
+import { verify, wrong } from '../support/pull/verified.ts';
 
 const START = '2026-03-02T03:00:00.000Z';
 const HOUR = 3_600_000;
@@ -227,7 +227,7 @@ describe.each(LIVES)('after $days days of polling into $engine', ({ engine, days
   });
 });
 
-/** A table, a column, and the rows of which one is forged. Together with test/long/verify.test.ts these are all tables. */
+/** A table, a column, and the rows of which one is forged. Together with test/long/pull/verify.test.ts these are all tables. */
 function damagesOf(dayOf: (table: Table) => string): [Table, string, string][] {
   const during = (table: Table, column: string): string =>
     `_missing_since is null and ${column} between '${dayOf(table)}T05:00:00.000Z' and '${dayOf(table)}T23:00:00.000Z'`;

@@ -8,11 +8,11 @@ import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { seededRandom } from '../../src/sandbox/made-up/seeded-random.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { sqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
-import { rowsOf } from '../support/engines.ts';
-import { agent, CPFS, itinerary, plan, pointOfInterest } from '../support/push-samples.ts';
-import { simulateIo } from '../support/simulated-io.ts';
-import { beginDaemon, SIMULATED_JOBS } from '../support/simulated-life.ts';
-import { CALM } from '../support/simulated-network.ts';
+import { agent, CPFS, itinerary, plan, pointOfInterest } from '../support/push/push-samples.ts';
+import { simulateIo } from '../support/simulation/simulated-io.ts';
+import { beginDaemon, SIMULATED_JOBS } from '../support/simulation/simulated-life.ts';
+import { CALM } from '../support/simulation/simulated-network.ts';
+import { rowsOf } from '../support/warehouse/engines.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

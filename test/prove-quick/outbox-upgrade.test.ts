@@ -18,9 +18,9 @@ import {
   json,
   text,
 } from '../../src/warehouse/schema/table.ts';
-import { type EnginePlace, engineCases } from '../support/engines.ts';
-import { stopPostgres } from '../support/postgres.ts';
-import { killedUpgrades } from '../support/upgrade-kills.ts';
+import { stopPostgres } from '../support/databases/postgres.ts';
+import { killedUpgrades } from '../support/kills/upgrade-kills.ts';
+import { type EnginePlace, engineCases } from '../support/warehouse/engines.ts';
 
 type Row = Record<string, unknown>;
 type Draft = (meaning: string) => ColumnDraft;

@@ -1,8 +1,8 @@
 // A sample of the kill sweep of the pulls: plans with their parts, events and daily figures on SQLite, a listing on
 // PostgreSQL. `npm run prove` runs all of it, every job on both.
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { stopPostgres } from '../support/postgres.ts';
-import { type Ground, openGround, sweep } from '../support/pull-kills.ts';
+import { stopPostgres } from '../support/databases/postgres.ts';
+import { type Ground, openGround, sweep } from '../support/kills/pull-kills.ts';
 
 const SAMPLE = {
   sqlite: ['pull-route-plans', 'pull-events', 'pull-daily-summaries'],

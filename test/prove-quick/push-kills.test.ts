@@ -1,9 +1,9 @@
 // A sample of the kill sweep of test/prove/push-kills.ts: the real process, killed with -9 at counted steps, and again
 // while it recovers.
 import { afterAll, describe, expect, it } from 'vitest';
-import { type KillCase, type KillMode, killModes, otherCases, planCase } from '../support/kill-cases.ts';
-import { stopPostgres } from '../support/postgres.ts';
-import { type Death, type SweepOptions, sweepKills } from '../support/push-kills.ts';
+import { stopPostgres } from '../support/databases/postgres.ts';
+import { type KillCase, type KillMode, killModes, otherCases, planCase } from '../support/kills/kill-cases.ts';
+import { type Death, type SweepOptions, sweepKills } from '../support/kills/push-kills.ts';
 
 const [points, agents, itineraries] = otherCases as [KillCase, KillCase, KillCase];
 const [atOnce, late, unreadable, resets] = killModes as [KillMode, KillMode, KillMode, KillMode];

@@ -1,6 +1,6 @@
 // A sample of test/prove/push-many.ts: plans of one file, the process killed with -9 while they are sent.
 import { expect, it } from 'vitest';
-import { pushManyKilled } from '../support/push-many.ts';
+import { pushManyKilled } from '../support/push/push-many.ts';
 
 const PLANS = 200;
 

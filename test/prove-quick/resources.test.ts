@@ -1,9 +1,9 @@
 // A sample of test/prove/resources.ts: a full disk, and a lock, each met by the real process. How long the engine waits
-// for a lock, and a lock that lasts longer, are tested in test/conformance/sqlite-engine.test.ts; a PostgreSQL that
-// ends sessions or restarts in test/long/postgres-sessions.test.ts.
+// for a lock, and a lock that lasts longer, are tested in test/conformance/engines/sqlite-engine.test.ts; a PostgreSQL that
+// ends sessions or restarts in test/long/warehouse/postgres-sessions.test.ts.
 import { expect, it } from 'vitest';
-import { fillDisk } from '../support/full-disk.ts';
-import { lockPush } from '../support/locked-file.ts';
+import { fillDisk } from '../support/kills/full-disk.ts';
+import { lockPush } from '../support/kills/locked-file.ts';
 
 it('a push without disk space reports it plainly, and sends once when there is space', async () => {
   const report = await fillDisk({ work: 'push from a drop folder', times: 1 });

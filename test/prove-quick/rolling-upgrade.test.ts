@@ -8,10 +8,16 @@ import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { lookups } from '../../src/warehouse/schema/lookups.ts';
 import type { Migration } from '../../src/warehouse/schema/migrations/migration.ts';
 import { migrations } from '../../src/warehouse/schema/migrations.ts';
-import { type EngineName, makePlace } from '../support/engines.ts';
-import { type KnownTable, knownTables, oldDaemonFaults, plantedRows, plantRows } from '../support/old-daemon.ts';
-import { stopPostgres } from '../support/postgres.ts';
-import { NEXT, SCHEMAS } from '../support/schema-dump.ts';
+import {
+  type KnownTable,
+  knownTables,
+  oldDaemonFaults,
+  plantedRows,
+  plantRows,
+} from '../support/daemons/old-daemon.ts';
+import { stopPostgres } from '../support/databases/postgres.ts';
+import { type EngineName, makePlace } from '../support/warehouse/engines.ts';
+import { NEXT, SCHEMAS } from '../support/warehouse/schema-dump.ts';
 
 afterAll(stopPostgres);
 

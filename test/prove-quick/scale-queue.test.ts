@@ -11,11 +11,11 @@ import type { NamedJob } from '../../src/sync/job.ts';
 import type { Slice, SliceOutcome } from '../../src/sync/slice.ts';
 import type { HeldLease, Lease } from '../../src/warehouse/control/leases.ts';
 import type { QueueHome } from '../../src/warehouse/engine.ts';
-import { leaseManagerOn } from '../support/lease-manager.ts';
-import { stopPostgres } from '../support/postgres.ts';
-import { commandsOn, dispatcherOn, jobs, queuedRig, rigOn, TIMES } from '../support/queued-rig.ts';
-import type { Rig } from '../support/rig.ts';
-import { silentNetworkTo } from '../support/silent-network.ts';
+import { leaseManagerOn } from '../support/daemons/lease-manager.ts';
+import { commandsOn, dispatcherOn, jobs, queuedRig, rigOn, TIMES } from '../support/daemons/queued-rig.ts';
+import { stopPostgres } from '../support/databases/postgres.ts';
+import { silentNetworkTo } from '../support/databases/silent-network.ts';
+import type { Rig } from '../support/pull/rig.ts';
 
 const SUMMARIES = 'pull-daily-summaries';
 const EVENTS = { categories: [1], since: '1d' };

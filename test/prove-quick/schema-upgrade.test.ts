@@ -11,10 +11,10 @@ import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import type { Migration } from '../../src/warehouse/schema/migrations/migration.ts';
 import { migrations } from '../../src/warehouse/schema/migrations.ts';
 import { views } from '../../src/warehouse/schema/view-catalog.ts';
-import { type EngineName, type EnginePlace, makePlace, rowsOf } from '../support/engines.ts';
-import { stopPostgres } from '../support/postgres.ts';
-import { NEXT, SCHEMAS } from '../support/schema-dump.ts';
-import { killedUpgrades } from '../support/upgrade-kills.ts';
+import { stopPostgres } from '../support/databases/postgres.ts';
+import { killedUpgrades } from '../support/kills/upgrade-kills.ts';
+import { type EngineName, type EnginePlace, makePlace, rowsOf } from '../support/warehouse/engines.ts';
+import { NEXT, SCHEMAS } from '../support/warehouse/schema-dump.ts';
 
 const releases = readdirSync(SCHEMAS);
 const NOTIFIED_AT = '2025-12-31T12:00:00.000Z';

@@ -1,8 +1,8 @@
 // A sample of the simulation; `npm run prove` simulates weeks. A failure that a seed found there has a quicker test of
 // its own: docs/explanation/reliability.md names them.
 import { describe, expect, it } from 'vitest';
-import { simulate } from '../support/simulation.ts';
-import { isSound, mostFairLogins, mostHeldForReview } from '../support/simulation-verdict.ts';
+import { simulate } from '../support/simulation/simulation.ts';
+import { isSound, mostFairLogins, mostHeldForReview } from '../support/simulation/simulation-verdict.ts';
 
 // A simulation in which plans are sent without a clear answer and loads are interrupted: it detects a plan that is sent
 // again without a read-back, and a period that is marked covered before its rows are stored.

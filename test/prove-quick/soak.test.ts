@@ -2,9 +2,9 @@
 // leave nothing behind. A longer run measures how memory grows by the hour; this file tests that its figures distinguish
 // a leak from the steps of an allocator.
 import { expect, it } from 'vitest';
-import { soak } from '../support/soak.ts';
-import { figuresOf } from '../support/soak-figures.ts';
-import { steadyRuns } from '../support/steady-runs.ts';
+import { soak } from '../support/soak/soak.ts';
+import { figuresOf } from '../support/soak/soak-figures.ts';
+import { steadyRuns } from '../support/soak/steady-runs.ts';
 
 it('a daemon with chaos on keeps its files and its log small, and loses nothing', { timeout: 400_000 }, async () => {
   const report = await soak({ minutes: 0.05, schedule: '* * * * * *' });

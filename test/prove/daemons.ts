@@ -1,10 +1,10 @@
 // npm run prove: three daemons on one warehouse, killed and stopped at random over many ticks, on either engine. Prints
 // the figures and puts them into docs/explanation/reliability.md.
 //   node test/prove/daemons.ts [ticks] [seed] [sqlite|postgres] [cut-off runs to wait for]
-import { type DaemonsReport, hitDaemons } from '../support/daemons.ts';
-import { type EngineName, makePlace, rowsOf } from '../support/engines.ts';
-import { stopPostgres } from '../support/postgres.ts';
-import { giveSection } from '../support/reliability-page.ts';
+import { type DaemonsReport, hitDaemons } from '../support/daemons/daemons.ts';
+import { stopPostgres } from '../support/databases/postgres.ts';
+import { giveSection } from '../support/proofs/reliability-page.ts';
+import { type EngineName, makePlace, rowsOf } from '../support/warehouse/engines.ts';
 
 const ticks = Number(process.argv[2] ?? 500);
 const seed = Number(process.argv[3] ?? 1);
@@ -61,7 +61,7 @@ later; some stops are longer than the lease of 20 s. The figures are read from \
 
 Made by \`node test/prove/daemons.ts ${ticks} ${seed} ${engineName} ${cutOff}\`. With every \`npm run prove -- --quick\` a sample on SQLite
 kills and stops, for less than the lease (test/prove-quick/daemons.test.ts); that a holder who comes back after its lease was
-given away writes and sends nothing is shown on both engines by test/conformance/leases.test.ts. ${WORDS.hazard}
+given away writes and sends nothing is shown on both engines by test/conformance/engines/leases.test.ts. ${WORDS.hazard}
 `;
 
 process.stdout.write(`${JSON.stringify(report)}\n`);

@@ -3,12 +3,12 @@
 //   node test/prove/fuzz.ts [records in SQLite] [in PostgreSQL] [files] [edits] [seed] [records of each table compared]
 import fc from 'fast-check';
 import { configDeclarations, loadJobs } from '../../src/app/app.ts';
-import { type Compared, compareWays, recordForms } from '../support/compiled-tables.ts';
-import { editedConfigs, tryConfig } from '../support/config-fuzz.ts';
-import { fuzzedFiles, tryFile } from '../support/erp-fuzz.ts';
-import { stopPostgres } from '../support/postgres.ts';
-import { type FuzzCounts, fuzzRecords, openFuzzPlace } from '../support/record-fuzz.ts';
-import { giveSection } from '../support/reliability-page.ts';
+import { stopPostgres } from '../support/databases/postgres.ts';
+import { type Compared, compareWays, recordForms } from '../support/fuzz/compiled-tables.ts';
+import { editedConfigs, tryConfig } from '../support/fuzz/config-fuzz.ts';
+import { fuzzedFiles, tryFile } from '../support/fuzz/erp-fuzz.ts';
+import { type FuzzCounts, fuzzRecords, openFuzzPlace } from '../support/fuzz/record-fuzz.ts';
+import { giveSection } from '../support/proofs/reliability-page.ts';
 
 const [inSqlite = 100_000, inPostgres = 10_000, files = 2_000, edits = 5_000, seed = 1, compared = 100_000] =
   process.argv.slice(2).map(Number);
@@ -96,7 +96,7 @@ ${row('PostgreSQL', postgres)}
   column of every error. The slowest took ${config.longestMs.toFixed(0)} ms of the processor.
 
 Made by \`node test/prove/fuzz.ts ${inSqlite} ${inPostgres} ${files} ${edits} ${seed} ${compared}\`. A sample of it runs with every \`npm run prove -- --quick\` (test/prove-quick/fuzz.test.ts,
-test/unit/compiled-tables.test.ts).
+test/unit/pull/compiled-tables.test.ts).
 `,
     {
       run: 'fuzzed records, ERP files and configurations',

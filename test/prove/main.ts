@@ -11,11 +11,11 @@ import { cpus } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import PQueue from 'p-queue';
-import { measuredCommit } from '../support/measured-commit.ts';
-import { rejectArguments } from '../support/reject-arguments.ts';
-import { sayWhenRun, writeSection } from '../support/reliability-page.ts';
-import { runProof } from '../support/run-proof.ts';
-import { runSamples } from '../support/run-samples.ts';
+import { measuredCommit } from '../support/proofs/measured-commit.ts';
+import { rejectArguments } from '../support/proofs/reject-arguments.ts';
+import { sayWhenRun, writeSection } from '../support/proofs/reliability-page.ts';
+import { runProof } from '../support/proofs/run-proof.ts';
+import { runSamples } from '../support/proofs/run-samples.ts';
 
 /** The file of each proof and its arguments; the longest begin first. */
 const PROOFS: Readonly<Record<string, readonly string[]>> = {

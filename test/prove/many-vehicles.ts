@@ -3,8 +3,8 @@
 // docs/explanation/reliability.md.
 //   node test/prove/many-vehicles.ts 100000
 import { MOST_URL_BYTES } from '../../src/sync/pull/plan/chunks.ts';
-import { isAsPlanned, simulateManyVehicles } from '../support/many-vehicles.ts';
-import { giveSection } from '../support/reliability-page.ts';
+import { giveSection } from '../support/proofs/reliability-page.ts';
+import { isAsPlanned, simulateManyVehicles } from '../support/pull/many-vehicles.ts';
 
 const vehicles = Number(process.argv[2] ?? 100_000);
 const EVENTS_A_DAY = 24;
@@ -30,7 +30,7 @@ Peak memory of the process, sandbox included: ${peakMb.toFixed(0)} MB. The listi
 \`service.max_body_mb\` has to allow it, about 1 KB a vehicle.
 
 Made by \`node test/prove/many-vehicles.ts ${vehicles}\`. A sample of it runs with every \`npm test\`
-(test/scenario/many-vehicles.test.ts).
+(test/scenario/pull/many-vehicles.test.ts).
 `;
 process.stdout.write(body);
 if (stages.every(isAsPlanned) && longestAddress <= MOST_URL_BYTES && outOfLine === 0)

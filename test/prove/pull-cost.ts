@@ -3,8 +3,8 @@
 // docs/explanation/reliability.md.
 //   node test/prove/pull-cost.ts 10000
 import { loadJobs } from '../../src/app/app.ts';
-import { giveSection } from '../support/reliability-page.ts';
-import { makeRig, type Rig } from '../support/rig.ts';
+import { giveSection } from '../support/proofs/reliability-page.ts';
+import { makeRig, type Rig } from '../support/pull/rig.ts';
 
 const finishedWanted = Number(process.argv[2] ?? 10_000);
 const VEHICLES = 30;

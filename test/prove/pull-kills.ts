@@ -2,10 +2,10 @@
 // figures and writes its section of docs/explanation/reliability.md.
 //   node test/prove/pull-kills.ts [kills a job on SQLite] [kills a job on PostgreSQL]
 import PQueue from 'p-queue';
-import type { EngineName } from '../support/engines.ts';
-import { stopPostgres } from '../support/postgres.ts';
-import { openGround, PULLS, type SweepResult, sweep } from '../support/pull-kills.ts';
-import { giveSection } from '../support/reliability-page.ts';
+import { stopPostgres } from '../support/databases/postgres.ts';
+import { openGround, PULLS, type SweepResult, sweep } from '../support/kills/pull-kills.ts';
+import { giveSection } from '../support/proofs/reliability-page.ts';
+import type { EngineName } from '../support/warehouse/engines.ts';
 
 const [sqliteKills = 25, postgresKills = 8] = process.argv.slice(2).map(Number);
 

@@ -1,10 +1,10 @@
 // npm run prove: every kind of push meets every fault of the service, on the call that creates and on the read-back,
 // and so do two codes of one agent; `npm run prove -- --quick` has each fault meet two of the kinds. Gives its section of
 // docs/explanation/reliability.md.
-import { giveSection } from '../support/reliability-page.ts';
-import { runTestFiles } from '../support/test-files.ts';
+import { giveSection } from '../support/proofs/reliability-page.ts';
+import { runTestFiles } from '../support/proofs/test-files.ts';
 
-const FILES = ['test/long/push-write-faults.test.ts', 'test/long/push-read-faults.test.ts'];
+const FILES = ['test/long/push/push-write-faults.test.ts', 'test/long/push/push-read-faults.test.ts'];
 
 const { cases, wrong } = runTestFiles(FILES, { env: { EVERY_PUSH_FAULT: '1' } });
 process.exitCode = wrong === 0 ? 0 : 1;

@@ -3,11 +3,11 @@
 // section of docs/explanation/reliability.md. The arguments are the distances between the steps of first deaths, 0 for none at all:
 //   node test/prove/push-kills.ts [plans] [other kinds] [all on PostgreSQL]
 import PQueue from 'p-queue';
-import type { EngineName } from '../support/engines.ts';
-import { type KillCase, killModes, otherCases, planCase } from '../support/kill-cases.ts';
-import { stopPostgres } from '../support/postgres.ts';
-import { type Death, type KillReport, sweepKills } from '../support/push-kills.ts';
-import { giveSection } from '../support/reliability-page.ts';
+import { stopPostgres } from '../support/databases/postgres.ts';
+import { type KillCase, killModes, otherCases, planCase } from '../support/kills/kill-cases.ts';
+import { type Death, type KillReport, sweepKills } from '../support/kills/push-kills.ts';
+import { giveSection } from '../support/proofs/reliability-page.ts';
+import type { EngineName } from '../support/warehouse/engines.ts';
 
 const [plans = 1, others = 12, onPostgres = 24] = process.argv.slice(2).map(Number);
 const AT_ONCE = 4;

@@ -4,7 +4,8 @@
 // docs/explanation/reliability.md. Run with: node test/prove/push-many.ts [plans] [plans at a limited rate]
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ProcessCost } from '../support/process-cost.ts';
+import type { ProcessCost } from '../support/measure/process-cost.ts';
+import { giveSection } from '../support/proofs/reliability-page.ts';
 import {
   HEAP_MB,
   type Kill,
@@ -14,8 +15,7 @@ import {
   verdictOf,
   type Work,
   withMany,
-} from '../support/push-many.ts';
-import { giveSection } from '../support/reliability-page.ts';
+} from '../support/push/push-many.ts';
 
 const PLANS = Number(process.argv[2] ?? 10_000);
 const LIMITED_PLANS = Number(process.argv[3] ?? 1_500);
@@ -54,7 +54,7 @@ const atOnce = () =>
   inPlace(PLANS, async (place, ledger) => {
     const startedAt = Date.now();
     const cost = join(place.dir, 'cost');
-    const { stdout } = await place.run(RUN, { NODE_OPTIONS: smallHeap('process-cost.ts'), COST_FILE: cost });
+    const { stdout } = await place.run(RUN, { NODE_OPTIONS: smallHeap('measure/process-cost.ts'), COST_FILE: cost });
     const { peakMb } = JSON.parse(readFileSync(cost, 'utf8')) as ProcessCost;
     const { status, confirmed } = JSON.parse(stdout);
     const { twice, lost } = verdictOf(ledger(), PLANS);

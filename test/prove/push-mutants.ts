@@ -3,12 +3,12 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { giveSection } from '../support/reliability-page.ts';
-import { runTestFiles } from '../support/test-files.ts';
+import { giveSection } from '../support/proofs/reliability-page.ts';
+import { runTestFiles } from '../support/proofs/test-files.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const COPIED = ['src', 'jobs', 'config', 'test', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
-const TESTS = ['test/scenario/push-promise.test.ts'];
+const TESTS = ['test/scenario/push/push-promise.test.ts'];
 
 interface Mutant {
   rule: string;

@@ -1,8 +1,8 @@
 // npm run prove: one account's rate is one rate, for four daemons on one PostgreSQL; a 429 that one of them gets pauses
 // all. Prints the figures and puts them into docs/explanation/reliability.md.
 //   node test/prove/rate.ts [minutes]
-import { type RateReport, shareRate } from '../support/rate.ts';
-import { giveSection } from '../support/reliability-page.ts';
+import { type RateReport, shareRate } from '../support/daemons/rate.ts';
+import { giveSection } from '../support/proofs/reliability-page.ts';
 
 const minutes = Number(process.argv[2] ?? 4);
 const PER_MINUTE = 300;
@@ -31,7 +31,7 @@ with 429 and \`Retry-After: ${PAUSE_SECONDS}\`. Arrivals are counted by the ledg
 | ${[minutes, r.requests, r.mostInAMinute, r.fewestInAMinute].join(' | ')} | ${r.pause.lastAfterSeconds} s | ${r.pause.silentSeconds} s |
 
 Made by \`node test/prove/rate.ts ${minutes}\`. A sample of it, on a clock that the test moves, runs with every \`npm test\`
-(test/conformance/shared-rate.test.ts).
+(test/conformance/engines/shared-rate.test.ts).
 `;
 
 process.stdout.write(`${JSON.stringify(report)}\n`);

@@ -8,10 +8,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FULL_DISK_WORKS, type FullDiskReport, fillDisk } from '../support/full-disk.ts';
-import { type LockReport, lockPull, lockPush } from '../support/locked-file.ts';
-import { type StormReport, stormPostgres } from '../support/postgres-storm.ts';
-import { giveSection } from '../support/reliability-page.ts';
+import { FULL_DISK_WORKS, type FullDiskReport, fillDisk } from '../support/kills/full-disk.ts';
+import { type LockReport, lockPull, lockPush } from '../support/kills/locked-file.ts';
+import { type StormReport, stormPostgres } from '../support/kills/postgres-storm.ts';
+import { giveSection } from '../support/proofs/reliability-page.ts';
 
 const [times = 40, diskTimes = 20, longestLock = 40, leastBlows = 20] = process.argv.slice(2).map(Number);
 /** How long the SQLite engine waits for a lock; about then it may go either way. */
@@ -113,7 +113,7 @@ schedule would; the storm goes on until everything is done, and for ${leastBlows
 ${storms.map(stormRow).join('\n')}
 
 Made by \`node test/prove/resources.ts ${times} ${diskTimes} ${longestLock} ${leastBlows}\`. Samples of it run with every \`npm run prove -- --quick\`
-(test/prove-quick/resources.test.ts, test/conformance/sqlite-engine.test.ts, test/long/postgres-sessions.test.ts).
+(test/prove-quick/resources.test.ts, test/conformance/engines/sqlite-engine.test.ts, test/long/warehouse/postgres-sessions.test.ts).
 `;
 
 const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);

@@ -1,9 +1,10 @@
 // npm run prove: a backfill on 1, 2, 4 and 8 processes that share one queue, and daemons that are killed and stopped
 // through a long pull and a push of many plans. Prints the figures and puts them into docs/explanation/reliability.md.
 //   node test/prove/scale.ts [days] [workers] [plans] [seed]
-import { stopPostgres } from '../support/postgres.ts';
-import { giveSection } from '../support/reliability-page.ts';
-import { hitScaledDaemons, type Timed, timeBackfill } from '../support/scale.ts';
+
+import { hitScaledDaemons, type Timed, timeBackfill } from '../support/daemons/scale.ts';
+import { stopPostgres } from '../support/databases/postgres.ts';
+import { giveSection } from '../support/proofs/reliability-page.ts';
 
 const [days = 200, workers = 1, plans = 1_000, seed = 1] = process.argv.slice(2).map(Number);
 const setting = { latencyMs: 200, workers, days };

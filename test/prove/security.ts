@@ -2,22 +2,22 @@
 // docs/explanation/reliability.md. Run with: node test/prove/security.ts
 import { execFileSync } from 'node:child_process';
 import { dirname, join, resolve } from 'node:path';
-import { commandNames } from '../support/every-command.ts';
-import { PICTURE_NAMES, sendNastyTexts, sendPictureNames } from '../support/nasty-fields.ts';
-import { NASTY_PUSHES, PUSHED_TEXTS, textsIn } from '../support/nasty-pushes.ts';
-import { stopPostgres } from '../support/postgres.ts';
-import { openFuzzPlace } from '../support/record-fuzz.ts';
-import { giveSection } from '../support/reliability-page.ts';
-import { runTestFiles } from '../support/test-files.ts';
+import { stopPostgres } from '../support/databases/postgres.ts';
+import { PICTURE_NAMES, sendNastyTexts, sendPictureNames } from '../support/fuzz/nasty-fields.ts';
+import { NASTY_PUSHES, PUSHED_TEXTS, textsIn } from '../support/fuzz/nasty-pushes.ts';
+import { openFuzzPlace } from '../support/fuzz/record-fuzz.ts';
+import { commandNames } from '../support/process/every-command.ts';
+import { giveSection } from '../support/proofs/reliability-page.ts';
+import { runTestFiles } from '../support/proofs/test-files.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 /** Everything that is ever called: the service, the feeds of the ERP, the webhook. */
 const REDIRECTED = [
-  'test/scenario/fleet-faults.test.ts',
-  'test/conformance/erp-failures.test.ts',
-  'test/scenario/alerts.test.ts',
+  'test/scenario/fleet/fleet-faults.test.ts',
+  'test/conformance/erp/erp-failures.test.ts',
+  'test/scenario/status/alerts.test.ts',
 ];
-const PUSHES = ['test/scenario/push-nasty-texts.test.ts'];
+const PUSHES = ['test/scenario/push/push-nasty-texts.test.ts'];
 const CANARIES = ['test/prove-quick/canaries.test.ts', 'test/prove-quick/config-canaries.test.ts'];
 
 async function texts(engine: 'sqlite' | 'postgres') {
@@ -44,7 +44,7 @@ async function pictures() {
 }
 
 function expressions(): { expressions: number; dear: unknown[] } {
-  const pumps = join(ROOT, 'test/support/regex-pumps.ts');
+  const pumps = join(ROOT, 'test/support/fuzz/regex-pumps.ts');
   const text = execFileSync(process.execPath, [pumps, join(ROOT, 'src'), join(ROOT, 'jobs')]);
   process.stdout.write(`expressions: ${text}\n`);
   return JSON.parse(text.toString());
@@ -112,7 +112,7 @@ if (wrong === 0)
   a backup, the warehouse itself (${CANARIES.join(', ')}).
   A valid record is data: apart from the privacy policy it is kept and exported as the service sent it.
 
-Made by \`node test/prove/security.ts\`. A sample of it runs with every \`npm test\` (test/scenario/security.test.ts);
+Made by \`node test/prove/security.ts\`. A sample of it runs with every \`npm test\` (test/scenario/warehouse/security.test.ts);
 the pushes and the redirects run there whole. The canaries run with every \`npm run prove -- --quick\`, with a sample of the
 commands (test/prove-quick/canaries.test.ts).
 `,

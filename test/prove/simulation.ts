@@ -1,9 +1,9 @@
 // npm run prove: days or weeks of a daemon's life on a simulated clock, one life a seed, the first seed twice. Prints the
 // figures and writes its section of docs/explanation/reliability.md.
 //   node test/prove/simulation.ts [seeds] [days of bad weather] [first seed]
-import { giveSection } from '../support/reliability-page.ts';
-import { type SimulationReport, simulate } from '../support/simulation.ts';
-import { isSound, mostFairLogins } from '../support/simulation-verdict.ts';
+import { giveSection } from '../support/proofs/reliability-page.ts';
+import { type SimulationReport, simulate } from '../support/simulation/simulation.ts';
+import { isSound, mostFairLogins } from '../support/simulation/simulation-verdict.ts';
 
 const [seeds = 2, days = 21, firstSeed = 1] = process.argv.slice(2).map(Number);
 const FAIR_DAYS = 3;
@@ -57,8 +57,8 @@ Seed ${firstSeed} twice: the same event log and the same content of the warehous
 
 Made by \`node test/prove/simulation.ts ${seeds} ${days} ${firstSeed}\`. A sample of it runs with every \`npm run prove -- --quick\`
 (test/prove-quick/simulation.test.ts). The faults that its seeds found have tests of their own, which are quicker than those seeds:
-an object in place of a list (test/unit/fleet-answers.test.ts), and a plan that is called gone only where the service says
-so (test/scenario/pull-gaps.test.ts).
+an object in place of a list (test/unit/fleet/fleet-answers.test.ts), and a plan that is called gone only where the service says
+so (test/scenario/pull/pull-gaps.test.ts).
 `;
 
 if (isSame && failing.length === 0)

@@ -1,9 +1,9 @@
 // npm run prove: a real daemon with chaos on, for minutes or hours. Prints the figures and writes its section of
 // docs/explanation/reliability.md.
 //   node test/prove/soak.ts [minutes]
-import { giveSection } from '../support/reliability-page.ts';
-import { type SoakReport, soak } from '../support/soak.ts';
-import type { Range } from '../support/soak-figures.ts';
+import { giveSection } from '../support/proofs/reliability-page.ts';
+import { type SoakReport, soak } from '../support/soak/soak.ts';
+import type { Range } from '../support/soak/soak-figures.ts';
 
 const minutes = Number(process.argv[2] ?? 10);
 

@@ -81,7 +81,7 @@ function figuresOf(jobs: readonly SizingJob[], budget: CallBudget, input: Sizing
 
 /**
  * Bytes of a row on the disk, including its share of the indexes. Measured on the data of a sandbox with 250 vehicles over
- * 14 days (node test/support/row-bytes.ts 250 14). A test measures a sample again.
+ * 14 days (node test/support/measure/row-bytes.ts 250 14). A test measures a sample again.
  */
 const MEASURED: Readonly<Record<SizedTable, { sqlite: number; postgres: number }>> = {
   checklist: { sqlite: 520, postgres: 630 },
