@@ -55,7 +55,7 @@ const ALLOWED: readonly RegExp[] = [
   /login_refused|refuse[sd] the login|refused logins?|login that is refused|three refusals/gi, // exit code 4
   /ECONNREFUSED|connection refused|'refused'|`refused`/gi, // of the network, and as a fault of the sandbox
   /\?\.refused|\brefused\??: /g, // the stored count of rejected logins, and an outcome that an earlier version stored
-  /`\w+_refused`|'keep_refused'|`RoadbookConfigRefused`/g, // earlier names, for those who used them
+  /`\w+_refused`|'keep_refused'|\bkeep_refused: |`RoadbookConfigRefused`/g, // earlier names, for those who used them
   /Accepted in part; /g, // a stored message
   /`accepted_in_part`/g, // an earlier name
   /Refused by the customer/g, // a reason that an agent gives

@@ -46,7 +46,7 @@ describe('an answer to a send', () => {
     expect(attempt).toMatchObject({ what: 'create', outcome: 'accepted', message: null, started_at: AT });
   });
 
-  it('that accepts in part has every reason', () => {
+  it('that takes an item without some stops has every reason', () => {
     const { entry, attempt } = verdict({ is: 'accepted', id: 9, reasons: ['point rejected: x'] });
     expect(entry).toMatchObject({ state: 'confirmed', remote_id: 9, reasons: '["point rejected: x"]' });
     expect(attempt?.message).toBe('Accepted in part; 1 rejected; point rejected: x');
