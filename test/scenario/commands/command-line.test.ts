@@ -36,6 +36,16 @@ describe('the command line', () => {
     expect(readdirSync(join(place.dir, 'out')).toSorted()).toEqual(['export.json', 'vehicle.csv']);
   });
 
+  it('says what to do if the SQLite driver was not built', async () => {
+    const unbuilt = `import m from 'node:module'; const load = m._load;
+      m._load = (name, ...rest) => { if (name === 'sqlite3') throw new Error('no bindings'); return load(name, ...rest); };`;
+    const ended = await place.start(['status'], {
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(unbuilt)}`,
+    }).ended;
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toMatch(/The SQLite driver cannot be loaded\s+Try: Run `npm ci` again/);
+  });
+
   it('lists every configuration error with line and column, and exits 3', async () => {
     writeFileSync(
       join(place.dir, 'config/roadbook.yaml'),

@@ -31,6 +31,7 @@ export const ptErrors = {
     'O serviço tem itens diferentes do que o ERP oferece, e nenhuma chamada pode mudá-los.',
     'Mude cada um no serviço, ou faça o ERP oferecer de novo o que foi enviado.',
   ],
+  driver_unusable: ['O driver do SQLite não pode ser carregado.', 'Rode `npm ci` de novo, até o fim, nesta máquina.'],
   entry_changed: ['Uma pessoa mudou um item enquanto o ERP o oferecia.', PASSING],
   erp_address_unreadable: [
     'O endereço do banco de dados do ERP não pode ser lido.',

@@ -169,7 +169,7 @@ function makeFolder(file: string): void {
 
 function connect(file: string, connections: number, lockMs: number, pragmas: string[]): Knex {
   const silent = () => undefined;
-  return knex({
+  const config: Knex.Config = {
     client: 'sqlite3',
     connection: { filename: file },
     useNullAsDefault: true,
@@ -186,7 +186,16 @@ function connect(file: string, connections: number, lockMs: number, pragmas: str
         connection.exec(`${pragmas.join(';')};`, (error: Error | null) => done(error, connection));
       },
     },
-  });
+  };
+  try {
+    return knex(config);
+  } catch (thrown) {
+    throw new Fatal('The SQLite driver cannot be loaded', {
+      code: 'driver_unusable',
+      hint: 'Run `npm ci` again and let it end: it builds the driver for this machine. Then use `npx roadbook` or `npm start`.',
+      cause: thrown,
+    });
+  }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the raw driver connection
