@@ -1,6 +1,6 @@
 // Which settings are secret, by the name of their key, and the secret texts of a loaded file. Everything below a secret
 // key is secret too.
-import { mapLeaves } from '../core/glossary.ts';
+import { mapLeaves } from '../core/json.ts';
 import { REDACTED } from '../core/text/redaction.ts';
 import type { Config } from './schema.ts';
 import type { ValueTree } from './yaml/value-tree.ts';

@@ -1,7 +1,7 @@
 // Rules over several fields of an object, checked even if single fields are invalid, so that one answer lists all issues.
 // (zod skips its own refinements then.) A field with `abort: true`, the default of z.custom, still skips the rules.
 import type { z } from 'zod';
-import { isJsonObject } from './glossary.ts';
+import { isJsonObject } from './json.ts';
 
 export interface BrokenRule {
   path: PropertyKey[];

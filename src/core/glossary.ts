@@ -1,4 +1,4 @@
-// The terms of the product, and the few types that every layer shares.
+// The terms of the product, and the summary of a run, which every layer shares.
 //
 // service    the remote fleet API             ERP        where route plans come from
 // warehouse  the SQL database that BI reads   job        one file in jobs/, named as the file
@@ -6,28 +6,6 @@
 // slice      the smallest unit of pull work   record     an object as the service sends it
 // row        a record as a table stores it    outbox     items to push, each entry with its state
 // coverage   which periods have been read     quarantine invalid records, with the reason
-
-export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
-export type JsonObject = { [key: string]: Json };
-
-/** The text of a scalar. `String` of an object from JSON fails if the object has a field `toString`. */
-export const scalarText = (value: unknown): string =>
-  typeof value === 'object' && value !== null ? '[object]' : String(value);
-
-export const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** The value with each leaf changed. `path` has the names that lead to it, without the places in lists. */
-export function mapLeaves(
-  value: unknown,
-  change: (leaf: unknown, path: readonly string[]) => unknown,
-  path: readonly string[] = [],
-): unknown {
-  if (Array.isArray(value)) return value.map((item) => mapLeaves(item, change, path));
-  if (!isJsonObject(value)) return change(value, path);
-  const entries = Object.entries(value).map(([name, inner]) => [name, mapLeaves(inner, change, [...path, name])]);
-  return Object.fromEntries(entries);
-}
 
 /** How a run ended; `partial`: some items failed or were quarantined, the others are stored. */
 export type RunStatus = 'ok' | 'partial' | 'failed';

@@ -1,6 +1,6 @@
 // The allowed keys and the description of one place in a schema. Used for hints only; zod alone validates values.
 import { z } from 'zod';
-import { isJsonObject } from './glossary.ts';
+import { isJsonObject } from './json.ts';
 
 export type Path = readonly (string | number)[];
 

@@ -3,7 +3,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, extname, join, resolve } from 'node:path';
 import { Fatal } from '../core/errors.ts';
-import { isJsonObject, type JsonObject } from '../core/glossary.ts';
+import { isJsonObject, type JsonObject } from '../core/json.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import { inBatches } from './batches.ts';
 import { FORMATS } from './files/drop-file.ts';

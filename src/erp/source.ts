@@ -2,7 +2,7 @@
 // idempotent: an item may be offered, and an outcome acknowledged, any number of times.
 
 import { RoadbookError } from '../core/errors.ts';
-import type { JsonObject } from '../core/glossary.ts';
+import type { JsonObject } from '../core/json.ts';
 import type { Log } from '../core/log.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { FeedKind } from './feed-kinds.ts';

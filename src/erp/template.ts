@@ -1,7 +1,7 @@
 // Sample files of each kind, to start a feed from: the usual columns and one example. The places are public squares and the
 // numbers are made up: no personal data.
 import { Temporal } from 'temporal-polyfill';
-import type { Json } from '../core/glossary.ts';
+import type { Json } from '../core/json.ts';
 import type { FeedKind } from './feed-kinds.ts';
 import { spreadsheetText } from './files/result.ts';
 import type { Language } from './files/result-words.ts';

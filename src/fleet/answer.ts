@@ -1,6 +1,6 @@
 // Extracts the JSON document from an answer, and the records from the document, in every shape the service is known to
 // use. Any other shape is an error: if it counted as an empty list, records would be missed without notice.
-import { isJsonObject } from '../core/glossary.ts';
+import { isJsonObject } from '../core/json.ts';
 import { parseLossless } from '../core/text/lossless-json.ts';
 import { truncateDepth } from './cut-record.ts';
 import type { WireAnswer } from './transport/transport.ts';

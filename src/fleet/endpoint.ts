@@ -2,7 +2,7 @@
 // handles sending, tokens, retries and errors.
 import type { z } from 'zod';
 import { Fatal } from '../core/errors.ts';
-import type { Json } from '../core/glossary.ts';
+import type { Json } from '../core/json.ts';
 import { issueTexts, parseWithMessages } from '../core/text/zod-words.ts';
 import { documentOf, type Identity, idOf, recordsIn } from './answer.ts';
 import { type CollectionForm, flagAsSent } from './interpretations.ts';

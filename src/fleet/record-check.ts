@@ -1,7 +1,7 @@
 // Checks one record against its wire schema. The result is the normalised record, or a reason with paths and
 // expectations. The reason never contains a value of the record.
 import type { z } from 'zod';
-import type { JsonObject } from '../core/glossary.ts';
+import type { JsonObject } from '../core/json.ts';
 import { issueTexts, parseWithMessages } from '../core/text/zod-words.ts';
 import { isCut, RECORD_LEVELS } from './cut-record.ts';
 

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { CodedName, NumberedName } from '../core/code-lists.ts';
 import { type FieldRule, isGiven } from '../core/field-rules.ts';
-import { isJsonObject } from '../core/glossary.ts';
+import { isJsonObject } from '../core/json.ts';
 import { toInstant } from './instants.ts';
 import { instantAsSent } from './interpretations.ts';
 

@@ -1,5 +1,5 @@
 // JSON text with sorted keys: equal content gives equal text, whatever the order of the fields.
-import type { Json } from '../glossary.ts';
+import type { Json } from '../json.ts';
 
 export const stableJson = (value: Json): string => JSON.stringify(sorted(value, true));
 

@@ -3,7 +3,7 @@
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import type { Json } from '../../core/glossary.ts';
+import type { Json } from '../../core/json.ts';
 import { type CsvOptions, csvTable } from '../formats/csv-table.ts';
 import type { HeaderRule } from '../formats/header-row.ts';
 import { parseJsonBytes } from '../formats/json-text.ts';

@@ -1,7 +1,7 @@
 // Parses the JSON of an ERP. An integer beyond 2^53 stays decimal text. A syntax error is reported by line and column,
 // never with the text around it.
 import { text } from 'node:stream/consumers';
-import type { Json } from '../../core/glossary.ts';
+import type { Json } from '../../core/json.ts';
 import { parseLossless } from '../../core/text/lossless-json.ts';
 import { decodeText, type Encoding, inEncoding, Unreadable } from './text-decoding.ts';
 

@@ -1,7 +1,7 @@
 // Converts an item of any source to canonical form: null and empty texts are absent, date-times have a zone, point types
 // have their documented name, plates and documents no punctuation. An invalid value stays unchanged: validation reports it.
 import { hash } from 'node:crypto';
-import { isJsonObject, type Json, type JsonObject } from '../../core/glossary.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { stableJsonWithoutNulls } from '../../core/text/stable-json.ts';
 import type { FeedKind } from '../feed-kinds.ts';
 import type { ErpItem } from '../source.ts';

@@ -2,7 +2,7 @@
 // Null counts as absent.
 import { z } from 'zod';
 import { POINT_OF_INTEREST_CATEGORIES } from '../../core/code-lists.ts';
-import { isJsonObject } from '../../core/glossary.ts';
+import { isJsonObject } from '../../core/json.ts';
 import { isCpf } from '../../core/text/redaction.ts';
 import { isStorable, isStorableJson } from '../../core/text/storable-text.ts';
 import { issuesInWords, MOST_ISSUES, parseWithMessages } from '../../core/text/zod-words.ts';

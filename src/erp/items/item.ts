@@ -1,6 +1,6 @@
 // Builds an item in canonical form, with the code by which the ERP knows it. Without a code no outcome could be reported, so
 // a missing code is a read error. So is a code that the database could not store unchanged, or not index.
-import { isJsonObject, type Json, type JsonObject, scalarText } from '../../core/glossary.ts';
+import { isJsonObject, type Json, type JsonObject, scalarText } from '../../core/json.ts';
 import { stableJsonWithoutNulls } from '../../core/text/stable-json.ts';
 import { isStorable } from '../../core/text/storable-text.ts';
 import { isoInstant } from '../../core/time/clock.ts';

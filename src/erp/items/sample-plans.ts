@@ -1,7 +1,7 @@
 // Sample plans for tomorrow as a drop file, so that a new user sees a push without an ERP. The places are public squares
 // and the names are numbers: no personal data.
 import { Temporal } from 'temporal-polyfill';
-import type { JsonObject } from '../../core/glossary.ts';
+import type { JsonObject } from '../../core/json.ts';
 
 export interface SampleOptions {
   /** Milliseconds since the epoch. */

@@ -2,7 +2,7 @@
 // the order of their table, then unknown fields, then broken rules.
 import { z } from 'zod';
 import { type BrokenRule, type FieldRule, isGiven, withRules } from '../../core/field-rules.ts';
-import { isJsonObject } from '../../core/glossary.ts';
+import { isJsonObject } from '../../core/json.ts';
 import { issueTexts, parseWithMessages } from '../../core/text/zod-words.ts';
 import type { FeedKind } from '../feed-kinds.ts';
 import type { ErpItem } from '../source.ts';

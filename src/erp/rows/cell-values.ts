@@ -1,7 +1,7 @@
 // Converts one cell of a flat row to the type of its column. Cells are texts, numbers, booleans or driver cells. An issue
 // names the rule that a cell breaks. It quotes the cell only if it is a date or a number that could mean two things, or no
 // value at all.
-import { type Json, type JsonObject, scalarText } from '../../core/glossary.ts';
+import { type Json, type JsonObject, scalarText } from '../../core/json.ts';
 import type { Fields, FieldType } from '../items/fields.ts';
 import { DATE_TIME } from '../items/moments.ts';
 import { documentText } from '../items/value-forms.ts';

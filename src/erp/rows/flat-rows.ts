@@ -1,7 +1,7 @@
 // Folds flat rows, one per stop or stop item, into plans with points and items. The rows of a plan must be consecutive. If
 // one row of a plan cannot be read, the plan is not sent: otherwise a stop would be left out silently. A row whose code cannot
 // be read may belong to the plan above or to the one below.
-import type { Json, JsonObject } from '../../core/glossary.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
 import { type Fields, FLAT_COLUMNS } from '../items/fields.ts';
 import { shownCell } from '../items/issue-places.ts';
 import { codeIssue, LARGEST_ITEM, MOST_ITEM_ERRORS, TOO_LARGE } from '../items/item.ts';

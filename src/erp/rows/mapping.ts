@@ -1,7 +1,7 @@
 // Maps the ERP's columns to canonical paths: the column of a field, the meaning of its words, the default of an empty cell.
 // Constants and defaults are filled in after folding: before it, an empty row would no longer be empty.
 import { Fatal } from '../../core/errors.ts';
-import type { Json, JsonObject } from '../../core/glossary.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
 import { didYouMean } from '../../core/text/near-word.ts';
 import type { FeedKind } from '../feed-kinds.ts';
 import { type FieldType, FLAT_COLUMNS } from '../items/fields.ts';

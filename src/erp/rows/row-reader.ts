@@ -1,6 +1,6 @@
 // Reads items from rows or JSON records. A wrong header ends the read with its issues. A record that cannot be read is a
 // read error, and the read goes on with the next.
-import { isJsonObject, type Json } from '../../core/glossary.ts';
+import { isJsonObject, type Json } from '../../core/json.ts';
 import { FLAT_COLUMNS } from '../items/fields.ts';
 import { identityOf, itemOf, type ParsedItem, withoutOtherCodes } from '../items/item.ts';
 import type { FoundHeader, SourceContext, TablePlace } from '../source.ts';

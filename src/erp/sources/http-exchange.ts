@@ -3,7 +3,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Got, PlainResponse } from 'got';
 import { Fatal, Retriable, RoadbookError } from '../../core/errors.ts';
-import type { Json } from '../../core/glossary.ts';
+import type { Json } from '../../core/json.ts';
 import { type RetryPolicy, retry } from '../../core/retry/retry.ts';
 import { retryAfterMs } from '../../core/retry/retry-after.ts';
 import { ENCODINGS, type Encoding } from '../formats/text-decoding.ts';

@@ -2,7 +2,7 @@
 // The engine recognises known items by code and content, so no record is marked as taken.
 import { chunks } from '../../core/chunks.ts';
 import { Fatal } from '../../core/errors.ts';
-import type { Json } from '../../core/glossary.ts';
+import type { Json } from '../../core/json.ts';
 import { inBatches } from '../batches.ts';
 import { readFileInLimits } from '../files/drop-file-reader.ts';
 import { reportedOutcome } from '../files/result.ts';

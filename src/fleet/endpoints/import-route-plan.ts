@@ -1,7 +1,7 @@
 // POST /import/route_plan: creates a plan for execution. Not repeatable: a plan that is sent twice exists twice, and no call
 // changes it.
 import { z } from 'zod';
-import { isJsonObject, type Json } from '../../core/glossary.ts';
+import { isJsonObject, type Json } from '../../core/json.ts';
 import { documentOf, idOf } from '../answer.ts';
 import { type Written, writeEndpoint } from '../endpoint.ts';
 import { itemData, nonEmptyText } from '../request-fields.ts';

@@ -1,6 +1,6 @@
 // Reads the tokens from the answer to a login or renewal, and their lifetime from the JWT claims.
 import { decodeJwt } from 'jose/jwt/decode';
-import { isJsonObject } from '../../core/glossary.ts';
+import { isJsonObject } from '../../core/json.ts';
 import type { Redactor } from '../../core/text/redaction.ts';
 import { documentOf } from '../answer.ts';
 import type { WireAnswer } from '../transport/transport.ts';

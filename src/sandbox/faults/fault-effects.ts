@@ -1,7 +1,7 @@
 // What faults do to an answer. Early faults replace the call, so nothing is committed. Late faults change the answer of
 // a call that was carried out. Faults of the transfer (drip, truncated, reset) are in delivery.ts.
 import { gzipSync } from 'node:zlib';
-import { isJsonObject } from '../../core/glossary.ts';
+import { isJsonObject } from '../../core/json.ts';
 import { type Answer, bytesAnswer, mapRecords, problemAnswer, textAnswer } from '../http/answer.ts';
 import { hashKey, seededRandom } from '../made-up/seeded-random.ts';
 import type { Fault } from './faults.ts';

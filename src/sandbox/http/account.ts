@@ -1,5 +1,5 @@
 // The single account of the simulated company. All four fields must match. Tests can change the password, or revoke it.
-import { isJsonObject } from '../../core/glossary.ts';
+import { isJsonObject } from '../../core/json.ts';
 
 export const DEFAULT_CREDENTIALS = {
   username: 'demo',

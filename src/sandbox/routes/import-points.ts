@@ -1,6 +1,6 @@
 // Turns the points of an imported plan into drafts: geocodes addresses (always to the same place), puts the points into
 // driving order, and reports each invalid point with its line and the reason.
-import { isJsonObject } from '../../core/glossary.ts';
+import { isJsonObject } from '../../core/json.ts';
 import { metresBetween, type Place, placeFor, roundCoordinate } from '../made-up/places.ts';
 import { SECOND_MS } from '../world/company-time.ts';
 import { isTerminus, POINT_TYPES, type PointDraft, type PointType, travelSeconds } from '../world/route-draft.ts';

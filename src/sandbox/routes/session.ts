@@ -1,6 +1,6 @@
 // Login and renewal. The API document does not show how a client presents a renewal, so that is an option: the access
 // token as bearer, even if expired, or the refresh token as bearer or in the body.
-import { isJsonObject } from '../../core/glossary.ts';
+import { isJsonObject } from '../../core/json.ts';
 import type { SandboxDependencies } from '../dependencies.ts';
 import { jsonAnswer, Rejection } from '../http/answer.ts';
 import { type Call, type CallRequest, call } from '../http/call.ts';

@@ -1,7 +1,7 @@
 // Sends one alert when a condition becomes bad, at most one an hour while it gets new items, and one when it recovers.
 // Alerts run beside the jobs and never delay them. An alert that cannot be sent now is sent later.
 import { hostname } from 'node:os';
-import type { JsonObject } from '../../core/glossary.ts';
+import type { JsonObject } from '../../core/json.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { createLoop } from '../../core/time/loop.ts';
 import type { SyncDependencies } from '../../sync/dependencies.ts';

@@ -2,7 +2,7 @@
 // it can post there, so errors name only the HTTP status.
 
 import { Fatal, Retriable } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/glossary.ts';
+import type { JsonObject } from '../../core/json.ts';
 import { type RetryPolicy, retry } from '../../core/retry/retry.ts';
 import { retryAfterMs } from '../../core/retry/retry-after.ts';
 import type { Clock } from '../../core/time/clock.ts';

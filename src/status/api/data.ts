@@ -1,6 +1,6 @@
 // The dictionary of the tables and views, and the invalid records in quarantine with personal data masked.
 import { Hono } from 'hono';
-import { mapLeaves } from '../../core/glossary.ts';
+import { mapLeaves } from '../../core/json.ts';
 import { quarantined } from '../../warehouse/control/quarantine.ts';
 import { tableDrift, verifications } from '../../warehouse/control/verification.ts';
 import { countRows } from '../../warehouse/queries/row-counts.ts';

@@ -1,6 +1,6 @@
 // The difference of two JSON documents as a list of changes: `[path, value]` sets a value, `[path]` removes it. A step of a
 // path is a key, or the `name` or `run_id` of an item in a list. page/changes.js applies them.
-import { isJsonObject } from '../../core/glossary.ts';
+import { isJsonObject } from '../../core/json.ts';
 
 export type Path = readonly string[];
 export type Change = readonly [path: Path] | readonly [path: Path, value: unknown];

@@ -1,7 +1,7 @@
 // Finds out whether a listing is cut off: then listings of a part of it show records that it lacks, also when it is repeated.
 // Nothing shows it where all records are alike in what the service can filter by.
 import { asRoadbookError } from '../../core/errors.ts';
-import { scalarText } from '../../core/glossary.ts';
+import { scalarText } from '../../core/json.ts';
 import { toInstant } from '../../fleet/instants.ts';
 import { isRejected } from '../pull/plan/slice-limits.ts';
 import type { Span } from '../pull/plan/windows.ts';

@@ -4,7 +4,7 @@
 // open. The answers are stored, so that the next probe notices a change.
 import { CNH_CATEGORIES, POINT_OF_INTEREST_CATEGORIES } from '../../core/code-lists.ts';
 import { asRoadbookError, Fatal, Skippable } from '../../core/errors.ts';
-import { scalarText } from '../../core/glossary.ts';
+import { scalarText } from '../../core/json.ts';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { DAY_MS, formatDuration } from '../../core/time/durations.ts';
 import type { CallContext, Fleet } from '../../fleet/client.ts';

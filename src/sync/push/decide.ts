@@ -1,6 +1,6 @@
 // Decides what a listing of the service says about one entry. Pure: entry × listing → decision. An unknown entry counts as
 // absent only if two conclusive listings, far enough apart, do not show it.
-import type { JsonObject } from '../../core/glossary.ts';
+import type { JsonObject } from '../../core/json.ts';
 import { needsProof, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import type { ControlRecord, Period } from '../../warehouse/outbox/queries.ts';
 import type { PushKind, RemoteRecord } from './kind.ts';

@@ -2,7 +2,8 @@
 // taken; until then its batches wait in a spool. Each batch is one transaction; the last one of a file also marks the file
 // as taken.
 import { asRoadbookError, Retriable } from '../../core/errors.ts';
-import { addCounts, type JsonObject, type RunCounts, zeroCounts } from '../../core/glossary.ts';
+import { addCounts, type RunCounts, zeroCounts } from '../../core/glossary.ts';
+import type { JsonObject } from '../../core/json.ts';
 import { contentHash } from '../../erp/items/canonical-form.ts';
 import { LONGEST_KEY } from '../../erp/items/field-schemas.ts';
 import { startInstant } from '../../erp/items/item.ts';

@@ -1,7 +1,8 @@
 // Describes one kind of item to the push: its key at the service, and the calls that list, create and change it.
 // A kind interprets an answer; the push decides what follows from it.
 import { isPassing, type RoadbookError } from '../../core/errors.ts';
-import { type JsonObject, zeroCounts } from '../../core/glossary.ts';
+import { zeroCounts } from '../../core/glossary.ts';
+import type { JsonObject } from '../../core/json.ts';
 import { PRIORITY } from '../../core/rate/rate.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { FEED_KINDS, type FeedKind } from '../../erp/feed-kinds.ts';

@@ -3,7 +3,7 @@
 import PQueue from 'p-queue';
 import { chunks } from '../../core/chunks.ts';
 import { asRoadbookError, Fatal, isPassing, type RoadbookError, Skippable } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/glossary.ts';
+import type { JsonObject } from '../../core/json.ts';
 import { localDay } from '../../erp/items/moments.ts';
 import { recordAttempts } from '../../warehouse/outbox/attempts.ts';
 import { type EntryKey, nameOf, needsProof, type OutboxEntry, wasSent } from '../../warehouse/outbox/entry.ts';

@@ -2,7 +2,7 @@
 // pulled yet, or a stop whose execution time the warehouse does not know, is read from the service.
 import PQueue from 'p-queue';
 import { asRoadbookError, Skippable } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/glossary.ts';
+import type { JsonObject } from '../../core/json.ts';
 import type { StopOutcome } from '../../erp/source.ts';
 import type { Endpoint } from '../../fleet/endpoint.ts';
 import { routePlan } from '../../fleet/endpoints/route-plan.ts';

@@ -1,7 +1,7 @@
 // Builds the outcome of a stop from rows of the warehouse or from a record of the service. Pure; both sources give the
 // same outcome for the same stop.
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '../../core/glossary.ts';
+import type { JsonObject } from '../../core/json.ts';
 import type { StopOutcome } from '../../erp/source.ts';
 import { toInstant } from '../../fleet/instants.ts';
 import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';

@@ -1,6 +1,6 @@
 // Maps a record to a row by the table's declaration. Values that the columns cannot hold exactly stay in `extra`, so that
 // columns and `extra` together restore the record. A null field counts as absent.
-import { isJsonObject, type Json, type JsonObject } from '../../core/glossary.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { stableJson } from '../../core/text/stable-json.ts';
 import { isStorable, isStorableJson } from '../../core/text/storable-text.ts';
 import type { Row, Scalar } from '../engine.ts';

@@ -1,7 +1,7 @@
 // The last valid content that the ERP offered of each plan, for comparison with what the service has. Unlike the content to
 // send, it is kept after the confirmation, so personal values are stored as the policies of the warehouse say.
 import type { Knex } from 'knex';
-import { isJsonObject, type Json, type JsonObject } from '../../core/glossary.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { Transaction } from '../engine.ts';
 import { controlTable, instant, integer, json, type RowOf, text } from '../schema/table.ts';
 import { type EntryKey, keyOf } from './entry.ts';

@@ -1,7 +1,7 @@
 // Applies the privacy policies: to each column, and to the same field in `extra` and in quarantined records. Document
 // numbers in other fields are found by the names of those fields.
 import { createHmac } from 'node:crypto';
-import { isJsonObject, type Json, type JsonObject } from '../../core/glossary.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { Policy } from '../../core/privacy-policy.ts';
 import { stableJson } from '../../core/text/stable-json.ts';
 import type { Row, Scalar } from '../engine.ts';

@@ -2,7 +2,7 @@
 // last, so that an interrupted rewrite starts again. A relaxed policy restores nothing: the next read brings the value.
 import type { Knex } from 'knex';
 import { Fatal } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/glossary.ts';
+import type { JsonObject } from '../../core/json.ts';
 import type { Log } from '../../core/log.ts';
 import { stableJson } from '../../core/text/stable-json.ts';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';

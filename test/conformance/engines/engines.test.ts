@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RoadbookError } from '../../../src/core/errors.ts';
-import type { JsonObject } from '../../../src/core/glossary.ts';
+import type { JsonObject } from '../../../src/core/json.ts';
 import { createRedactor } from '../../../src/core/text/redaction.ts';
 import { markCovered } from '../../../src/warehouse/control/coverage.ts';
 import { quarantine, quarantineRows, release } from '../../../src/warehouse/control/quarantine.ts';

@@ -1,6 +1,6 @@
 // What a person sees and does on the page about single plans.
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { JsonObject } from '../../../src/core/glossary.ts';
+import type { JsonObject } from '../../../src/core/json.ts';
 import { storeContents } from '../../../src/warehouse/outbox/content.ts';
 import { entryIn } from '../../support/push/outbox-samples.ts';
 import { launchBrowser, violations } from '../../support/status/browser.ts';

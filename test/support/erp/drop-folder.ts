@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
-import type { JsonObject } from '../../../src/core/glossary.ts';
+import type { JsonObject } from '../../../src/core/json.ts';
 import { createManualClock, type ManualClock } from '../../../src/core/time/manual-clock.ts';
 import { localDay } from '../../../src/erp/items/moments.ts';
 import type { Mapping } from '../../../src/erp/rows/mapping.ts';

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '../../../src/core/glossary.ts';
+import type { JsonObject } from '../../../src/core/json.ts';
 import { createLog } from '../../../src/core/log.ts';
 import { createRedactor } from '../../../src/core/text/redaction.ts';
 import { isoInstant } from '../../../src/core/time/clock.ts';

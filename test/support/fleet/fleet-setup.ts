@@ -1,6 +1,6 @@
 // A client and the sandbox it talks to over real HTTP, closed when the test ends.
 import { onTestFinished } from 'vitest';
-import type { JsonObject } from '../../../src/core/glossary.ts';
+import type { JsonObject } from '../../../src/core/json.ts';
 import { createLog } from '../../../src/core/log.ts';
 import { createLimiter } from '../../../src/core/rate/limiter.ts';
 import type { RetryPolicy } from '../../../src/core/retry/retry.ts';

@@ -2,7 +2,7 @@
 // row of the first has to equal that of the second, value by value; a record that the first leaves alone is the second's.
 import fc from 'fast-check';
 import { loadJobs } from '../../../src/app/app.ts';
-import type { JsonObject } from '../../../src/core/glossary.ts';
+import type { JsonObject } from '../../../src/core/json.ts';
 import { parseLossless } from '../../../src/core/text/lossless-json.ts';
 import { checkRecord } from '../../../src/fleet/record-check.ts';
 import { compileTable } from '../../../src/sync/pull/records/compile-table.ts';

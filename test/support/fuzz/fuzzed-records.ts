@@ -2,7 +2,7 @@
 // does not fit at all, and fields nobody knows. Each record carries a number of its own, so that it can be found again
 // in a row or in the quarantine.
 import fc from 'fast-check';
-import { isJsonObject } from '../../../src/core/glossary.ts';
+import { isJsonObject } from '../../../src/core/json.ts';
 import { type ColumnType, recordColumns, type Table } from '../../../src/warehouse/schema/table.ts';
 
 export type Fields = Record<string, unknown>;

@@ -1,5 +1,5 @@
 // Gives a record back from its row: the inverse of the row mapping, written from the declarations alone.
-import type { Json, JsonObject } from '../../../src/core/glossary.ts';
+import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { recordColumns, type Table } from '../../../src/warehouse/schema/table.ts';
 import { exactJson } from './exact-json.ts';
 

@@ -2,7 +2,7 @@
 // table or in the quarantine, exactly once, and does its row or its payload there give it back? Both are answered by SQL.
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { scalarText } from '../../../src/core/glossary.ts';
+import { scalarText } from '../../../src/core/json.ts';
 import { createLog } from '../../../src/core/log.ts';
 import { createLimiter } from '../../../src/core/rate/limiter.ts';
 import { createRedactor, type Redactor } from '../../../src/core/text/redaction.ts';

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../src/core/glossary.ts';
+import type { JsonObject } from '../../../src/core/json.ts';
 import { FEED_KINDS } from '../../../src/erp/feed-kinds.ts';
 import { csvTable } from '../../../src/erp/formats/csv-table.ts';
 import { type FieldType, FLAT_COLUMNS } from '../../../src/erp/items/fields.ts';

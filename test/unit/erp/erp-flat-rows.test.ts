@@ -2,7 +2,7 @@
 // trip of any plan through its rows.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../src/core/glossary.ts';
+import type { JsonObject } from '../../../src/core/json.ts';
 import { readCell } from '../../../src/erp/rows/cell-values.ts';
 import { createPlanFold, type Folded } from '../../../src/erp/rows/flat-rows.ts';
 

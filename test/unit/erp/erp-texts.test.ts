@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
-import type { Json, JsonObject } from '../../../src/core/glossary.ts';
+import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { safeName } from '../../../src/erp/files/returns.ts';
 import { headerIndex } from '../../../src/erp/formats/header-row.ts';
 import { parseJson } from '../../../src/erp/formats/json-text.ts';

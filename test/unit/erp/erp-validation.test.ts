@@ -1,6 +1,6 @@
 // Validation before sending: every rule of every kind, all issues at once, and no value in any reason.
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../src/core/glossary.ts';
+import type { JsonObject } from '../../../src/core/json.ts';
 import type { FeedKind } from '../../../src/erp/feed-kinds.ts';
 import { itemOf } from '../../../src/erp/items/item.ts';
 import { validateItem } from '../../../src/erp/items/schemas.ts';

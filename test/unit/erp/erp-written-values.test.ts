@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../src/core/glossary.ts';
+import type { JsonObject } from '../../../src/core/json.ts';
 import { FEED_KINDS } from '../../../src/erp/feed-kinds.ts';
 import { reasonIn } from '../../../src/erp/files/result-words.ts';
 import { xlsxTable } from '../../../src/erp/formats/xlsx-table.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Json, JsonObject } from '../../../src/core/glossary.ts';
+import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { compileTable } from '../../../src/sync/pull/records/compile-table.ts';
 import { rowMapping } from '../../../src/warehouse/load/row-mapping.ts';
 import {

@@ -1,7 +1,7 @@
 // What the ERP is notified of for a stop, by the last notification and the known state.
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../src/core/glossary.ts';
+import type { JsonObject } from '../../../src/core/json.ts';
 import type { StopOutcome } from '../../../src/erp/source.ts';
 import { changeOf } from '../../../src/sync/returns/changes.ts';
 import {

@@ -1,7 +1,7 @@
 // A resource that the service searches by period. Each run reads the due periods in windows of bounded length. Known
 // records that a search should have returned and did not are read by id: a moved record is stored with its new dates, and
 // a record has vanished only if the service no longer knows it.
-import { isJsonObject } from '../../../core/glossary.ts';
+import { isJsonObject } from '../../../core/json.ts';
 import { isoInstant } from '../../../core/time/clock.ts';
 import type { ListEndpoint } from '../../../fleet/endpoint.ts';
 import { toInstant } from '../../../fleet/instants.ts';

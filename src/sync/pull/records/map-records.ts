@@ -1,7 +1,7 @@
 // Maps the records of a load to rows; every record becomes either a row or an invalid record.
 
 import { yieldToEventLoop } from '../../../core/event-loop.ts';
-import type { JsonObject } from '../../../core/glossary.ts';
+import type { JsonObject } from '../../../core/json.ts';
 import { checkRecord } from '../../../fleet/record-check.ts';
 import { integer } from '../../../fleet/wire.ts';
 import type { InvalidRecord } from '../../../warehouse/control/quarantine.ts';

@@ -1,5 +1,5 @@
 // The id of a record, whether it can be used in a request, and ids that the request adds to a record.
-import { isJsonObject, scalarText } from '../../../core/glossary.ts';
+import { isJsonObject, scalarText } from '../../../core/json.ts';
 import { recordId } from '../../../fleet/request-fields.ts';
 import { id as wireId } from '../../../fleet/wire.ts';
 

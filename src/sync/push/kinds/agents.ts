@@ -1,7 +1,7 @@
 // Pushes agents. An agent is matched by its tax number, which is stored and compared only as a digest. Agents are created,
 // never changed, because the service has no call for that.
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '../../../core/glossary.ts';
+import type { JsonObject } from '../../../core/json.ts';
 import { createAgent } from '../../../fleet/endpoints/create-agent.ts';
 import { drivers } from '../../../fleet/endpoints/drivers.ts';
 import type { Digest } from '../../../warehouse/privacy/personal-digest.ts';

@@ -1,6 +1,6 @@
 // Shared by the kinds: reads a listing, a field, and the answer to a write.
 import { Retriable } from '../../../core/errors.ts';
-import { type Json, type JsonObject, scalarText } from '../../../core/glossary.ts';
+import { type Json, type JsonObject, scalarText } from '../../../core/json.ts';
 import { asId } from '../../../fleet/answer.ts';
 import type { Written } from '../../../fleet/endpoint.ts';
 import { toInstant } from '../../../fleet/instants.ts';

@@ -1,6 +1,6 @@
 // Pushes itineraries. An itinerary is listed by its period, matched by external_id, and created or changed. The two calls
 // name the time fields differently, and a change accepts no places.
-import type { JsonObject } from '../../../core/glossary.ts';
+import type { JsonObject } from '../../../core/json.ts';
 import { changeItinerary } from '../../../fleet/endpoints/change-itinerary.ts';
 import { createItinerary } from '../../../fleet/endpoints/create-itinerary.ts';
 import { itineraries } from '../../../fleet/endpoints/itineraries.ts';

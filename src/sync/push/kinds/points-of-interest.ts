@@ -1,5 +1,5 @@
 // Pushes points of interest. All points are listed; a point is matched by its title, and created or replaced.
-import type { JsonObject } from '../../../core/glossary.ts';
+import type { JsonObject } from '../../../core/json.ts';
 import { changePointOfInterest } from '../../../fleet/endpoints/change-point-of-interest.ts';
 import { createPointOfInterest } from '../../../fleet/endpoints/create-point-of-interest.ts';
 import { pointsOfInterest } from '../../../fleet/endpoints/points-of-interest.ts';

@@ -1,6 +1,6 @@
 // Pushes route plans. A plan is listed by its period, matched by external_code, and created, never changed. The answer to
 // an import has no plan id, so the identifier is read back afterwards.
-import type { Json, JsonObject } from '../../../core/glossary.ts';
+import type { Json, JsonObject } from '../../../core/json.ts';
 import { type ImportedPlan, importRoutePlan } from '../../../fleet/endpoints/import-route-plan.ts';
 import { routePlan } from '../../../fleet/endpoints/route-plan.ts';
 import { routePlans } from '../../../fleet/endpoints/route-plans.ts';

@@ -1,7 +1,7 @@
 // Merges the figures of a driver over all vehicles. If one URL cannot hold all vehicles, several calls return parts, and
 // the rows of one driver are merged here: sums, the highest speed, and the mean speed weighted by the time in movement.
 // Rows that cannot be distinguished or added up are rejected, never guessed.
-import { type Json, type JsonObject, scalarText } from '../../../../core/glossary.ts';
+import { type Json, type JsonObject, scalarText } from '../../../../core/json.ts';
 import { stableJson } from '../../../../core/text/stable-json.ts';
 import { dailySummary as summaryCall } from '../../../../fleet/endpoints/daily-summary.ts';
 import { checkRecord } from '../../../../fleet/record-check.ts';

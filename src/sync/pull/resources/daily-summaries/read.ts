@@ -1,6 +1,6 @@
 // Reads one slice of daily summaries: a day of vehicles or of drivers, in as few calls as their URLs allow. Adds the day
 // and the owner to the rows.
-import { isJsonObject } from '../../../../core/glossary.ts';
+import { isJsonObject } from '../../../../core/json.ts';
 import { dailySummary as summaryCall } from '../../../../fleet/endpoints/daily-summary.ts';
 import type { RowRange } from '../../../../warehouse/engine.ts';
 import { dailySummary } from '../../../../warehouse/tables/daily-summary.ts';

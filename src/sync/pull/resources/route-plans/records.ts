@@ -1,6 +1,6 @@
 // Splits a plan, as the service sends it, into the records of its four tables. Each level is validated, loaded and
 // quarantined separately, and linked to the level above.
-import { isJsonObject } from '../../../../core/glossary.ts';
+import { isJsonObject } from '../../../../core/json.ts';
 import { withoutFields } from '../../../../fleet/cut-record.ts';
 import { routePlans } from '../../../../fleet/endpoints/route-plans.ts';
 import { routePoint as routePointCall } from '../../../../fleet/endpoints/route-point.ts';
