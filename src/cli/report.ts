@@ -62,7 +62,9 @@ function limits({ read, unused_forms }: Based, ends: { day: string; at: string }
   return [
     ...read
       .filter(({ read_until }) => read_until === null || ends === undefined || read_until < ends.at)
-      .map(({ table, read_until }) => {
+      .map(({ table, read_until, is_known }) => {
+        if (!is_known)
+          return `It is not known whether all ${NAMES[table].toLowerCase()}${ofDay} were read: the days of the last year only are recorded.`;
         const what = `${NAMES[table]}${ofDay} have`;
         if (read_until !== null) return `${what} been read until ${read_until}.`;
         const blame = table === 'checklist' ? ', so every stop counts as one without' : '';

@@ -40,6 +40,8 @@ export async function missingProof(
 export interface ProofReading {
   table: 'route_plan' | 'checklist';
   read_until: string | null;
+  /** False for a day of more than a year ago: nobody knows how much of it was read. */
+  is_known: boolean;
 }
 
 /** What the report is based on: without plans it names no stop, without checklists every one. */
@@ -66,9 +68,12 @@ export async function proofReadings(
   const read = (['route_plan', 'checklist'] as const)
     .filter((table) => table === 'route_plan' || forms.length > 0)
     .map((table) => ({ table, row: rows.find(({ table_name }) => table_name === table) }))
-    // bi_day_status has no day to come, and none of more than a year ago, of which nothing is known.
-    .filter(({ row }) => row !== undefined || (day ?? today) >= today)
-    .map(({ table, row }) => ({ table, read_until: row?.read_until ?? null }));
+    // bi_day_status has no day to come, and none of more than a year ago.
+    .map(({ table, row }) => ({
+      table,
+      read_until: row?.read_until ?? null,
+      is_known: row !== undefined || (day ?? today) >= today,
+    }));
   const areChecklistsRead = read.every(({ table, read_until }) => table !== 'checklist' || read_until !== null);
   const unused = forms.filter(({ is_used }) => Number(is_used) === 0).map(({ form_name }) => form_name);
   return { read, unused_forms: areChecklistsRead ? unused : [] };

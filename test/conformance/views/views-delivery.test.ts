@@ -344,8 +344,9 @@ describe.each(engineCases)('bi_missing_proof on $name', (engineCase) => {
   it('knows until when plans and checklists were read, and which forms no checklist has', async () => {
     const place = await openViews(engineCase);
     const readings = (day?: string) => proofReadings(place.engine, { day, today: '2026-03-21' });
-    const both = (read_until: string | null) => ['route_plan', 'checklist'].map((table) => ({ table, read_until }));
-    const plans = [{ table: 'route_plan', read_until: null }];
+    const both = (read_until: string | null, is_known = true) =>
+      ['route_plan', 'checklist'].map((table) => ({ table, read_until, is_known }));
+    const plans = [{ table: 'route_plan', read_until: null, is_known: true }];
     expect(await readings()).toEqual({ read: plans, unused_forms: [] });
     await fillProofRules(place.engine, { picture: false, signature: false, checklists: ['Weekly', 'Daily'] });
     expect(await readings()).toEqual({ read: both(null), unused_forms: [] });
@@ -364,6 +365,6 @@ describe.each(engineCases)('bi_missing_proof on $name', (engineCase) => {
     expect(await readings('2026-03-09')).toEqual({ read: both(at('10T03:00')), unused_forms: ['Weekly'] });
     expect(await readings('2026-03-11')).toEqual({ read: both(null), unused_forms: [] });
     expect(await readings('2099-01-01')).toEqual({ read: both(null), unused_forms: [] });
-    expect((await readings('1999-01-01')).read).toEqual([]);
+    expect(await readings('1999-01-01')).toEqual({ read: both(null, false), unused_forms: [] });
   });
 });

@@ -235,13 +235,16 @@ jobs: { pull-route-plans: { since: 5d }, pull-checklists: { since: 5d } }\n`,
     forms();
     expect(await report()).toBe('Route plans have not been read yet: npx roadbook run pull-route-plans\n');
     expect(JSON.parse(await report('--json'))).toEqual({
-      read: [{ table: 'route_plan', read_until: null }],
+      read: [{ table: 'route_plan', read_until: null, is_known: true }],
       unused_forms: [],
       stops: [],
     });
     expect((await place.runHere(['run', 'pull-route-plans'])).code).toBe(0);
     expect(await report()).toMatch(new RegExp(`^${CLEAR}[^]*\nRoute plans have been read until \\d{4}-.*Z\\.\n$`));
     expect(await report('--day', '2099-01-01')).toBe('Route plans of 2099-01-01 have not been read yet.\n');
+    expect(await report('--day', '2020-01-01')).toMatch(
+      /^It is not known whether all route plans of 2020-01-01 were read: /,
+    );
 
     forms('No such form');
     const unread = 'Checklists have not been read yet, so every stop counts as one without: ';
