@@ -121,6 +121,7 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
     'este código já foi lido em $1; deixe juntas as linhas da viagem e use cada código uma vez',
   ],
   [/unknown column ("[^"]*")/, 'coluna desconhecida $1'],
+  [/more issues are not listed/, 'há mais erros, que não estão listados'],
   [/(\d{1,9}) more errors are not listed/, 'mais $1 erros não estão listados'],
   [
     /has content, but no value in a column that is read \((.{0,299})\); correct the mapping/,
