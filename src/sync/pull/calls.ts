@@ -33,6 +33,7 @@ export function createSource(slice: Slice, context: RunContext, reading: Reading
   const mayStore = comparing?.repair !== false;
   const source: Source = {
     call: callWith(slice, context, context.signal),
+    checkCalls: (count) => checkCallsLeft(context, count),
     mapCalls: (items, work) =>
       mapCalls(items, context.signal, (signal) => {
         checkCallsLeft(context, items.length);

@@ -73,9 +73,12 @@ async function readOnce(job: Pull, slice: Slice, context: RunContext, references
     context.log.debug({ scope: slice.scope }, 'slice read');
     references.noteUnknown(result.unknown);
     await finish(result, await readyBatches(result, batches, isDivisible));
-  } finally {
-    // Also after a failure: parts that were stored ahead may have repaired rows.
     context.comparing?.take(compared);
+  } catch (thrown) {
+    // Parts that were stored ahead may have repaired rows, which are equal when they are compared again.
+    if (context.comparing?.repair === true) context.comparing.take(compared);
+    throw thrown;
+  } finally {
     for (const cleanup of cleanups) cleanup();
   }
 }

@@ -40,6 +40,8 @@ export type WarehouseReader = Pick<Engine, 'read' | 'latest'>;
 export interface Source extends PullContext {
   /** One call to the service, with retries. */
   call<Request, Answer>(endpoint: Endpoint<Request, Answer>, request: Request): Promise<Answer>;
+  /** Fails if fewer calls are left; for calls that are made in several parts, so that a slice that cannot be finished costs few. */
+  checkCalls(count: number): void;
   /** Many calls in parallel; `work` gets a source whose calls are aborted by the first failure. */
   mapCalls<Item, Result>(
     items: readonly Item[],

@@ -25,12 +25,13 @@ const completedPlan = (id: number, hour: number): Plan & { status: string } => (
 /** A service with only these plans, which counts the plans requested by id and rejects the request for `rejectedId`. */
 async function serviceWith(plans: readonly Plan[], rejectedId?: number) {
   const rig = await openRig(START, { vehicles: 1, churn: false });
-  const asked = { details: 0, rejectedId };
+  const asked = { details: 0, ids: new Set<string>(), rejectedId };
   const byId = new Map(plans.map((plan) => [String(plan.id), plan]));
   await putBefore(rig, (url) => {
     if (url.pathname !== '/import/route_plan') return undefined;
     const id = url.searchParams.get('route_plan_id');
     if (id !== null) asked.details++;
+    if (id !== null) asked.ids.add(id);
     if (id === String(asked.rejectedId)) return { status: 422, body: {} };
     const { begin, end } = periodOf(url);
     const found = id === null ? plans.filter((plan) => startIn(plan, begin, end)) : [byId.get(id)];
@@ -150,6 +151,17 @@ describe('a verification of a day that is read in parts', () => {
       { differing: 1, repaired: 1 },
     ]);
     expect(await rig.rows('select status from route_plan where id = 1001')).toEqual([{ status: 'C' }]);
+  });
+
+  it('counts each plan once if the calls do not suffice for all', async () => {
+    const spread = Array.from({ length: 700 }, (_, index) => completedPlan(1_000 + index, index % 20));
+    const { rig, asked } = await serviceWith(spread);
+    expect((await rig.run(JOB, SINCE)).status).toBe('ok');
+    await rig.engine.write(({ sql }) => sql('route_plan').update({ external_code: 'other' }));
+    asked.ids.clear();
+    await verify(rig, { tables: ['route_plan'], days: '3d', sample: 5, max_calls: 650 });
+    expect(asked.ids.size).toBeGreaterThan(100);
+    expect(await rig.rows('select sum(differing) as n from sync_verification')).toEqual([{ n: asked.ids.size }]);
   });
 });
 

@@ -59,6 +59,7 @@ export async function readRoutePlans(
     throw tooMany(`${count} plans to read; the limit is ${MOST_PLANS}`);
   }
   const ids = [...changed.map(({ id }) => id), ...doubtful];
+  source.checkCalls(ids.length);
   let isMissed = false;
   let last = await readPlans([], [], source);
   for (const [index, part] of chunks(ids, PLANS_A_PART).entries()) {
