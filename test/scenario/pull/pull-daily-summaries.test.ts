@@ -85,6 +85,18 @@ describe('days of drivers', () => {
     expect(await rig.rows('select * from daily_summary where _missing_since is not null')).toEqual([]);
   });
 
+  it('include the share of a deleted vehicle whose id is too long for a number', async () => {
+    const rig = await openRig(START, { vehicles: 2, churn: false });
+    await oneDriverOfAll(rig, { hidden: 0, rejections: 0 });
+    await rig.engine.write(async ({ sql }) => {
+      const [begin_at, end_at] = ['2026-03-01T00:00:00.000Z', '2026-03-02T00:00:00.000Z'];
+      const scope = 'drivers of vehicle 9007199254740993';
+      await sql('sync_coverage').insert({ job: JOB, scope, begin_at, end_at, covered_at: end_at, run_id: 'run-1' });
+    });
+    expect(await rig.run(JOB, { since: '3d', lookback: '1d' })).toMatchObject({ status: 'ok', error: null });
+    expect(await driverDays(rig)).toEqual([{ count: 3, days: 11 }]);
+  });
+
   it('are not read again for a vehicle that they were read with', async () => {
     const rig = await openRig(START, { vehicles: 4, churn: false });
     const service = { hidden: 1, rejections: 0 };

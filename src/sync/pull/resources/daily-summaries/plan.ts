@@ -16,7 +16,7 @@ import { chunksFor } from '../../plan/chunks.ts';
 import { driverScope, vehicleScope } from '../../plan/scopes.ts';
 import { TOO_MANY } from '../../plan/slice-limits.ts';
 import { intervalOf, spansToRead } from '../../plan/windows.ts';
-import { canBeAsked } from '../../records/record-id.ts';
+import { askableId, canBeAsked } from '../../records/record-id.ts';
 import type { Plan, PlanContext, Source, WarehouseReader } from '../../types.ts';
 import { daysWithKnownOwner, type Subject } from './owners.ts';
 
@@ -102,9 +102,11 @@ export async function planDailySummaries(context: PlanContext<SummaryOptions>): 
  * figures of a driver would be too small, and a driver of no other vehicle would count as missing.
  */
 async function withReadBefore(vehicles: readonly number[], warehouse: WarehouseReader): Promise<number[]> {
+  const prefix = driverScope('%').slice(0, -1);
   const scopes = await scopesLike(warehouse, driverScope('%'));
-  const before = scopes.map((scope) => Number(/\d+$/.exec(scope)?.[0]));
-  return [...new Set([...vehicles, ...before])].sort((a, b) => a - b);
+  const before = scopes.flatMap((scope) => askableId({ id: scope.slice(prefix.length) }) ?? []);
+  // A long id is a text, here as in the table.
+  return [...new Set([...vehicles, ...(before as number[])])];
 }
 
 const inBoundedSlices = (work: SummaryWork): SummaryWork[] =>
