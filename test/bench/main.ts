@@ -76,7 +76,7 @@ function writePage(): void {
 Written by \`npm run bench\`, the last section by hand. One run of commit ${commit}, one machine (${cpus().length} cores, load ${before} before and ${load()} after), the service
 as a process beside it; the ratios are the figures, the rates depend on the machine. The CPU seconds are of all threads of
 the measured process, without the service's and the database server's.
-\`npm run bench -- --check\`, which runs with every change, measures small forms of these ratios, most by CPU time: a pull beside the
+\`npm run bench -- --check\`, which \`.ci/run\` runs, measures small forms of these ratios, most by CPU time: a pull beside the
 script, beside parsing and again, the load stages beside the bare statements, a push beside posting. It fails where one has
 fallen by more than a third (test/bench-check/bench-ratios.test.ts and pull-ratios.test.ts hold the recorded ones). By the clock
 it measures a pull beside the script, into both databases. A start takes as long as its modules take to load; growth and the daemon
