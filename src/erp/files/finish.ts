@@ -1,10 +1,8 @@
 // Finishes a dropped file whose items are all final: writes its result to `done/` or `failed/`, then moves the file there.
 // Each step can be repeated after a crash: a result with the same read time belongs to the file, and is written anew.
 // Finished files are removed after their retention time.
-import { createReadStream } from 'node:fs';
-import { readdir, rm, stat } from 'node:fs/promises';
+import { open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, parse } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { isDraft, makeFolder, moveFile, replaceFile, syncFolder } from '../../core/atomic-file.ts';
 import type { FileContent, ItemOutcome, TakenFile } from '../source.ts';
 import { type FileIdentity, isSameContent } from './drop-folder.ts';
@@ -45,14 +43,24 @@ export async function finishFile(finishing: Finishing): Promise<void> {
 async function removeResult(folder: string, file: TakenFile): Promise<void> {
   for (const place of FINISHED.flatMap((each) => placesIn(join(folder, each), file))) {
     const result = `${place}${RESULT}`;
-    // The time stands behind the name of the file. What follows may be larger than the memory.
-    const head = await ifExists(text(createReadStream(result, { end: LONGEST_HEAD - 1 })));
+    const head = await ifExists(headOf(result));
     // No other text of a result can look like this: quotation marks inside a text are escaped.
     if (head?.includes(`"read_at": "${file.readAt}"`) !== true) continue;
     // The table first: without its result nobody would know whose it is.
     await rm(`${place}${TABLE}`, { force: true });
     await rm(result, { force: true });
     await syncFolder(dirname(place));
+  }
+}
+
+/** The time stands behind the name of the file. What follows may be larger than the memory. */
+async function headOf(result: string): Promise<string> {
+  const file = await open(result);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(LONGEST_HEAD), 0, LONGEST_HEAD, 0);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
   }
 }
 

@@ -119,7 +119,9 @@ export async function coverageOf(engine: Pick<Engine, 'read'>, job: string): Pro
 
 /** The scopes of all jobs that match the pattern, `%` for any text. */
 export async function scopesLike(engine: Pick<Engine, 'read'>, pattern: string): Promise<string[]> {
-  const rows = await engine.read((sql) => sql('sync_coverage').whereLike('scope', pattern).orderBy('scope').distinct('scope'));
+  const rows = await engine.read((sql) =>
+    sql('sync_coverage').whereLike('scope', pattern).orderBy('scope').distinct('scope'),
+  );
   return rows.map(({ scope }) => scope as string);
 }
 
