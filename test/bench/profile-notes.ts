@@ -28,14 +28,15 @@ places of their pages: 147 MB instead of 171 for a million events written twice,
 of deliveries and plans take longer to compute than to write: on PostgreSQL, of 108 s for 876,000 stops, 70 were the server's; on
 SQLite a stop of \`bi_delivery\` takes 79 microseconds.
 
-**Aims that are missed** are those of the ratios under "Events, end to end": 0.35 of parsing alone, twice the script and
-three times its second run for SQLite, one and a half times the script for PostgreSQL; 0.8 of a bare COPY; and those of growth:
+**Aims that are missed** are those of the ratios under "Events, end to end": 0.35 of parsing alone and three times the
+script's second run for SQLite, one and a half times the script for PostgreSQL; 0.8 of a bare COPY; in most runs also
+twice the script for SQLite, which the run of 7f2d53d0 reached; and those of growth:
 at ten million events 230 MB and as much time an event as at one million. With the figures of days PostgreSQL is slower than the
 script, which stores none. Of the dashboards on PostgreSQL, recipes 2, 3 and 8 find plans by key
 under the \`random_page_cost\` of 1.1 that \`roadbook_bi\` has: 98, 113 and 224 ms, against 76, 81 and 199 by reading all plans. With
 literal days instead of those of bi_calendar the planner still reads all plans. Recipe 12 spends half its time on SQLite on fetching
 rows by the index of days, and half on grouping them. 20,000 invalid records take a little less than half a second
-on a quiet machine: 0.13 s for their texts and digests, and on PostgreSQL 0.33 for a bare COPY of them, of which the index of keys is 0.1.
+on a quiet machine (in the run of 7f2d53d0, on a busy one, 0.61 and 0.74 s): 0.13 s for their texts and digests, and on PostgreSQL 0.33 for a bare COPY of them, of which the index of keys is 0.1.
 To find them invalid, with every reason, took another 0.5 to 0.6 s before the transaction, in turns of 2,000 records; more than half is
 zod's, which no valid record meets.
 - Two cores are shared by the service, the main thread, the database and the collection of garbage. The script has the same
