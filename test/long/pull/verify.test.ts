@@ -147,8 +147,9 @@ describe.each(engineCases)('verification on $name', ({ name }) => {
       // A call for each of the two categories.
       const none = await verify(rig, { tables: ['event'], max_calls: 1 });
       expect(none).toMatchObject({ requests: 0, run: { status: 'failed', error: { code: 'too_few_calls' } } });
-      // Nothing is cut without a call. The day whose row was marked as missing is due, so it is not compared.
-      expect(none.run.error?.message).toMatch(/compare 5 of 5 slices/);
+      // Nothing is cut without a call. The day whose row was marked as missing is due, so it is not compared; the share of the
+      // other vehicle is, if that day was repaired before the vehicle itself.
+      expect(none.run.error?.message).toMatch(/compare ([56]) of \1 slices/);
     } finally {
       await rig.close();
     }
