@@ -6,6 +6,7 @@ import type { Options } from 'csv-stringify/sync';
 import { makeFolder, syncFolder } from '../../core/atomic-file.ts';
 import { chunks } from '../../core/chunks.ts';
 import { yieldToEventLoop } from '../../core/event-loop.ts';
+import { ITEMS_PER_TURN } from '../batches.ts';
 import type { CellPlace, FileContent, ItemOutcome, ReadError } from '../source.ts';
 import { type Language, RESULT_HEADS, reasonIn, STATE_WORDS } from './result-words.ts';
 
@@ -50,9 +51,6 @@ function totalsOf(outcomes: readonly ItemOutcome[]) {
 }
 
 export type FileResult = ReturnType<typeof resultOf>;
-
-/** Items that are written before the event loop gets a turn. */
-const ITEMS_PER_TURN = 500;
 
 /** The JSON of a result. */
 export async function* resultText({ results, faults, ...result }: FileResult): AsyncIterable<string> {
