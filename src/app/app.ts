@@ -31,10 +31,11 @@ import type { TableJob } from '../warehouse/control/config-tables.ts';
 import { factMemory } from '../warehouse/control/learned-facts.ts';
 import { createSliceMeter } from '../warehouse/control/processes.ts';
 import { ratePermits } from '../warehouse/control/rate-store.ts';
+import { accountOfWarehouse } from '../warehouse/control/service-account.ts';
 import type { Engine, EngineKind } from '../warehouse/engine.ts';
 import { engines } from '../warehouse/engines.ts';
 import { allowedPolicies, personalColumns } from '../warehouse/privacy/privacy.ts';
-import { type Connections, createConnections } from './connections.ts';
+import { accountOf, type Connections, createConnections } from './connections.ts';
 import { createStorage } from './storage.ts';
 
 export interface AppOptions {
@@ -153,7 +154,10 @@ export async function openApp(options: AppOptions) {
     log,
     redactor,
     sandboxAddress: async () => (await sandbox.open()).url,
-    sessionMemory: async () => sessionMemory(await warehouse.open(), clock),
+    async sessionMemory() {
+      await rejectOtherAccount(loaded);
+      return sessionMemory(await warehouse.open(), clock);
+    },
     permits: (account) => accountPermits(warehouse.open, account, clock),
   });
 
@@ -166,6 +170,20 @@ export async function openApp(options: AppOptions) {
   /** Assigns the slices of a pull to workers. */
   const dispatcher: Dispatcher =
     kind === 'local' ? localDispatcher : createPgBossDispatcher({ home, jobs, during, workers, log });
+
+  async function rejectOtherAccount({ config: { service }, faultAt }: LoadedConfig): Promise<void> {
+    const asking = {
+      // The sandbox takes the user of the configuration.
+      account: service.baseUrl === 'sandbox' ? 'sandbox' : accountOf(service),
+      address: service.baseUrl,
+    };
+    const { account, address } = await accountOfWarehouse(await warehouse.open(), asking, clock.now());
+    if (account === asking.account) return;
+    const other = address === asking.address ? `another user of ${address}` : address;
+    const hint =
+      'set another `warehouse.file` or `schema`; docs/how-to/go-live.md says what to do if both are one account';
+    throw new ConfigError([faultAt(['service'], `the warehouse holds the data of ${other}`, hint)]);
+  }
 
   async function syncDependencies({ config, service, feeds }: Connections): Promise<SyncDependencies> {
     return {
@@ -232,6 +250,7 @@ export async function openApp(options: AppOptions) {
       rejectIfRestartNeeded(loaded, next);
       const changed = configChanges(loaded.config, next.config);
       if (changed.length > 0) {
+        await rejectOtherAccount(next);
         // The step that can fail comes first: an edit is applied completely or not at all.
         await storeSettings(await warehouse.open(), next.config);
         await connections.replace(next.config);

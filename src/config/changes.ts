@@ -57,13 +57,8 @@ export function restartNeeded(old: Config, next: Config): Restart | undefined {
     const message = 'a change of the privacy policy needs a restart, which rewrites the stored rows';
     return { path: ['privacy'], message };
   }
-  if (!isSame(old.scale, next.scale)) {
-    return { path: ['scale'], message: 'a change of the dispatcher or of the number of workers needs a restart' };
-  }
-  // Otherwise a file that lost its service section would push the plans of the day to the simulated service.
-  const sandbox = (config: Config): boolean => config.service.baseUrl === 'sandbox';
-  if (sandbox(old) === sandbox(next)) return undefined;
-  return { path: ['service', 'base_url'], message: 'a switch to or from the built-in sandbox needs a restart' };
+  if (isSame(old.scale, next.scale)) return undefined;
+  return { path: ['scale'], message: 'a change of the dispatcher or of the number of workers needs a restart' };
 }
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -85,6 +85,21 @@ it('lets a run end on the client it started with, then closes that client', asyn
   await expect(ask(old as SyncDependencies)).rejects.toMatchObject({ code: 'closed' });
 });
 
+it('stores nothing of another account in a warehouse, neither after an edit nor after a restart', async () => {
+  await app.sync();
+  const other = ', username: other';
+  await expect(edit({ service: other })).rejects.toThrow(`service: the warehouse holds the data of another user of`);
+  await app.during(ask);
+  const logins = sandbox.ledger().logins;
+  await app.close();
+  app = await openApp({ configFile: file(), logLevel: 'silent', version: '1.2.3' });
+  await expect(app.sync()).rejects.toMatchObject({ code: 'config_invalid' });
+  expect(sandbox.ledger()).toMatchObject({ logins, logins_rejected: 0 });
+  // What go-live.md says for an account that has got another name or address.
+  await (await app.warehouse()).write(({ sql }) => sql.raw("delete from sync_state where name = 'service account'"));
+  await app.sync();
+});
+
 it('keeps everything when an edit is invalid', async () => {
   const { loaded } = app;
   writeFileSync(file(), 'service: { timeuot: 1s }\n');
