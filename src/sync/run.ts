@@ -6,7 +6,7 @@ import { type RunCounts, type RunStatus, type RunSummary, zeroCounts } from '../
 import type { Log } from '../core/log.ts';
 import { redactedError } from '../core/text/redaction.ts';
 import { isoInstant } from '../core/time/clock.ts';
-import { closeRun, openRun, type RunCause } from '../warehouse/control/runs.ts';
+import { closeRun, ITEM_CODES, openRun, type RunCause } from '../warehouse/control/runs.ts';
 import type { SyncDependencies } from './dependencies.ts';
 import type { NamedJob, RunContext, RunOutcome } from './job.ts';
 
@@ -65,7 +65,8 @@ export async function runJob(request: RunRequest, dependencies: SyncDependencies
   const countRun = dependencies.totals?.begin(job.name, context.counts);
   const { blockedBy } = request;
   const outcome = blockedBy === undefined ? await execute(job, context) : { failures: [blockedBy], worked: false };
-  const [failure] = outcome.failures;
+  // Its code says whether the run was a success, so items that wait for a person must not hide that a part was not done.
+  const failure = outcome.failures.find(({ code }) => !ITEM_CODES.includes(code)) ?? outcome.failures[0];
   const ended = {
     status: statusOf(context, outcome),
     started_at: startedAt,

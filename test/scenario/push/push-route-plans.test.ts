@@ -11,7 +11,7 @@ import { isChangedAfterPush, shownState } from '../../../src/warehouse/outbox/en
 import { createPrivacy } from '../../../src/warehouse/privacy/privacy.ts';
 import { enforcePrivacy } from '../../../src/warehouse/privacy/rewrite.ts';
 import { makeSqliteErp } from '../../support/erp/sqlite-erp.ts';
-import { makePushPlace, type PushPlace } from '../../support/push/push-place.ts';
+import { makePushPlace, type PlaceOptions, type PushPlace } from '../../support/push/push-place.ts';
 import { CPFS, plan, plans } from '../../support/push/push-samples.ts';
 
 const JOB = 'push-route-plans';
@@ -319,6 +319,20 @@ describe('push-route-plans', () => {
       const issues = await pushIssues(place.engine, place.clock.now());
       expect(issues).toMatchObject([{ reason: 'unreadable', entries: 1, newest }]);
     }
+  });
+
+  it('is no success if its query cannot be read, also while a plan has missed the deadline', async () => {
+    const feeds: PlaceOptions['feeds'] = {};
+    const place = await makePushPlace({ feeds });
+    place.drop('route_plans', 'a.json', plan('P1', { vehicle_plate: 'ZZZ0Z00' }));
+    await place.run(JOB);
+    await place.clock.advance(7 * 60 * MINUTE_MS);
+    expect((await place.run(JOB, { deadline: '18:00' })).error).toMatchObject({ code: 'deadline_missed' });
+    const erp = await makeSqliteErp(['plan.external_code']);
+    await erp.give('P2', { 'plan.external_code': 'P2' });
+    feeds.route_plans = erp.feed;
+    place.restart();
+    expect((await place.run(JOB, { deadline: '18:00' })).error).toMatchObject({ code: 'feed_unreadable' });
   });
 
   it('keeps a plan that is not at the service as a whole in the health until its period is over, if it has one', async () => {
