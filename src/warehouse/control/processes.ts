@@ -14,8 +14,10 @@ import { type ProcessIdentity, thisProcess } from './this-process.ts';
 export const HEARTBEAT_MS = 5_000;
 /** A process without a heartbeat for this long is dead. A live one may miss three heartbeats. */
 export const DEAD_MS = 20_000;
-/** How long the row of a dead process stays, so that the status shows the daemon as silent. */
+/** How long the row of a dead process stays at least, so that the status shows the daemon as silent. */
 const SHOWN_MS = 600_000;
+/** How long that of a dead daemon stays if no daemon has started since. */
+const MISSED_MS = 86_400_000;
 
 export const syncDaemon = controlTable({
   name: 'sync_daemon',
@@ -163,6 +165,12 @@ export function createHeartbeat(dependencies: HeartbeatDependencies) {
     await sql(TABLE)
       .whereNull('beat')
       .where('heartbeat_at', '<', isoInstant(gap.serverMs - SHOWN_MS))
+      .where((or) =>
+        or
+          .where({ kind: 'command' })
+          .orWhere('heartbeat_at', '<', isoInstant(gap.serverMs - MISSED_MS))
+          .orWhere('heartbeat_at', '<', sql(TABLE).where({ kind: 'daemon' }).max('started_at')),
+      )
       .del();
     if ((await sql(TABLE).where({ id }).whereNotNull('beat').update(row)) > 0) return began;
     await sql(TABLE)

@@ -67,7 +67,7 @@ describe('the daemons in the status document', () => {
     expect(later).toMatchObject({ slices_per_minute: 0, started_at: '2026-03-10T15:00:00.000Z' });
   });
 
-  it('show a silent daemon as silent, not with its last figures, and drop it after ten minutes', async () => {
+  it('show a silent daemon as silent, not with its last figures, until another has started, for ten minutes at least', async () => {
     place = await makeStatusPlace();
     const { engine, clock, dependencies } = place.rig;
     const slices = createSliceMeter(clock);
@@ -86,15 +86,35 @@ describe('the daemons in the status document', () => {
       expect.objectContaining({ host: 'host-2', state: 'alive' }),
     ]);
     await clock.advance(570_000);
-    await live.runOnce();
-    expect(await shownDaemons(place)).toHaveLength(2);
+    const replacement = await daemonOn(place, 3);
+    expect(await shownDaemons(place)).toHaveLength(3);
     await clock.advance(30_000);
     await live.runOnce();
-    expect(await shownDaemons(place)).toEqual([expect.objectContaining({ host: 'host-2' })]);
+    await replacement.runOnce();
+    expect(await shownDaemons(place)).toMatchObject([{ host: 'host-2' }, { host: 'host-3' }]);
     // It was only suspended: it is shown again, with its original start.
     await dead.runOnce();
     const [back] = await shownDaemons(place);
     expect(back).toMatchObject({ host: 'host-1', started_at: '2026-03-10T15:00:00.000Z' });
+  });
+
+  it('keep a dead daemon that no other has replaced for a day', async () => {
+    place = await makeStatusPlace();
+    const { engine, clock, dependencies } = place.rig;
+    const live = await daemonOn(place, 2);
+    await clock.advance(1_000);
+    await daemonOn(place, 1, { clock: createManualClock(clock.now()) });
+    const observer = leaseManagerOn(engine, { clock, log: dependencies.log });
+    const pass = async (seconds: number) => {
+      await clock.advance(seconds * 1_000);
+      await live.runOnce();
+      await observer.freeDead();
+    };
+    for (let second = 0; second < 22; second++) await pass(1);
+    await pass(86_300);
+    expect(await shownDaemons(place)).toMatchObject([{ state: 'alive' }, { host: 'host-1', state: 'silent' }]);
+    await pass(100);
+    expect(await shownDaemons(place)).toMatchObject([{ host: 'host-2' }]);
   });
 
   it('keep a live daemon whose heartbeat seems old because the clock was set', async () => {
