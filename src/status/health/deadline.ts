@@ -16,7 +16,7 @@ export async function deadlineStatus(from: { config: Config; engine: Engine; clo
   const at = options?.deadline;
   if (!enabled || typeof at !== 'string') return null;
   const question = { deadline: at, timezone: config.timezone, now: clock.now() };
-  const { dueAt, day, confirmed, open, missed } = await plansByDeadline(engine, question);
+  const { dueAt, day, confirmed, open, missed, newest } = await plansByDeadline(engine, question);
   return {
     /** Local time by which the plans for tomorrow must be confirmed. */
     at,
@@ -26,5 +26,6 @@ export async function deadlineStatus(from: { config: Config; engine: Engine; clo
     open,
     /** Codes of the plans that missed the deadline of the day before they start. */
     missed: missed.map(({ external_code }) => external_code),
+    newest,
   };
 }

@@ -6,6 +6,7 @@ import type { OutboxAttention } from '../../sync/push/attention.ts';
 import { missedText } from '../../sync/push/deadline.ts';
 import { pushedKindOf, pushJobOf } from '../../sync/push/kind.ts';
 import type { PushIssue } from '../../sync/push/push-issues.ts';
+import type { QuarantineTotal } from '../../warehouse/control/quarantine.ts';
 import type { TableDrift } from '../../warehouse/control/verification.ts';
 import type { DaemonStatus } from './daemon-status.ts';
 import type { DeadlineStatus } from './deadline.ts';
@@ -32,7 +33,7 @@ export interface ReasonFacts {
   jobs: readonly JobStatus[];
   /** Sends without a clear answer that need nobody yet. */
   unclear: number;
-  quarantine: number;
+  quarantine: QuarantineTotal;
   attention: readonly OutboxAttention[];
   deadline: DeadlineStatus | null;
   daemons: readonly DaemonStatus[];
@@ -120,7 +121,7 @@ function pushReasons({ unclear, attention, issues, config, pushes }: ReasonFacts
     place: 'plans?state=unknown',
   };
   return [
-    ...attention.map((each): Reason => ({ ...about(each), health: 'late', place: 'plans' })),
+    ...attention.map((each): Reason => ({ ...about(each), health: 'late', newest: each.newest, place: 'plans' })),
     ...(unclear > 0 ? [unknown] : []),
     ...issues.map((each): Reason => {
       const { reason, newest } = each;
@@ -175,7 +176,8 @@ function deadlineReasons(deadline: DeadlineStatus | null): Reason[] {
   if (deadline === null || deadline.missed.length === 0) return [];
   const text = missedText(deadline.missed.length, deadline.at);
   const hint = 'npx roadbook status lists them; npx roadbook outbox list shows why';
-  return [{ code: 'deadline_missed', health: 'late', subject: 'deadline', text, hint, place: 'plans' }];
+  const { newest } = deadline;
+  return [{ code: 'deadline_missed', health: 'late', subject: 'deadline', text, hint, newest, place: 'plans' }];
 }
 
 function configReasons({ configError }: ReasonFacts): Reason[] {
@@ -211,12 +213,12 @@ function answerReasons({ changed, unfit }: ReasonFacts): Reason[] {
   ];
 }
 
-function quarantineReasons({ quarantine }: ReasonFacts): Reason[] {
-  if (quarantine === 0) return [];
-  const text = `${counted(quarantine, 'invalid record is', 'invalid records are')} in quarantine and in no table`;
+function quarantineReasons({ quarantine: { records, newest } }: ReasonFacts): Reason[] {
+  if (records === 0) return [];
+  const text = `${counted(records, 'invalid record is', 'invalid records are')} in quarantine and in no table`;
   const hint = 'npx roadbook quarantine list shows the reasons';
   const place = 'data/quarantine';
-  return [{ code: 'quarantine', health: 'warning', subject: 'quarantine', text, hint, place }];
+  return [{ code: 'quarantine', health: 'warning', subject: 'quarantine', text, hint, newest, place }];
 }
 
 function daemonReasons({ daemons, hasDaemonRun }: ReasonFacts): Reason[] {

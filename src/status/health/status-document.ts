@@ -8,6 +8,7 @@ import { changedAnswers } from '../../sync/probe/answers.ts';
 import { isCounted } from '../../sync/pull/plan/scopes.ts';
 import { outboxAttention } from '../../sync/push/attention.ts';
 import { pushIssues } from '../../sync/push/push-issues.ts';
+import { quarantineTotal } from '../../warehouse/control/quarantine.ts';
 import { LONGEST_REACH_MS, type TableDrift, tableDrift } from '../../warehouse/control/verification.ts';
 import { pushOutbox } from '../../warehouse/outbox/entry.ts';
 import { countUnclear, oldestUnknown, outboxCounts } from '../../warehouse/outbox/lists.ts';
@@ -77,7 +78,7 @@ export async function healthFacts(dependencies: HealthDependencies) {
     verification: currentDrift(await tableDrift(engine), { jobs: declared, config, nowMs: clock.now() }),
     attention: await outboxAttention(engine, at),
     deadline: await deadlineStatus(dependencies),
-    quarantine: await countRows(engine, 'sync_quarantine'),
+    quarantine: await quarantineTotal(engine),
     daemons: await daemonStatuses(engine, clock),
   };
   const pushes = declared.filter(({ tables }) => tables.includes(pushOutbox)).map(({ name }) => name);
@@ -117,7 +118,7 @@ export async function statusFacts(dependencies: StatusDependencies) {
     /** Pushes that need a person, by reason. */
     attention,
     ...(deadline !== null && { deadline }),
-    quarantine,
+    quarantine: quarantine.records,
     verification,
     daemons,
     ...(queue !== null && { queue }),

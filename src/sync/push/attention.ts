@@ -47,7 +47,12 @@ export async function outboxAttention(engine: Engine, at: string, filter?: Entry
     const entries = own.reduce((sum, { n }) => sum + n, 0);
     const { what, hint } = ATTENTION_WORDS[reason];
     const text = `${entries} ${entries === 1 ? noun : `${noun}s`}: ${what}`;
-    return { reason, entries, kinds: own.map(({ kind }) => kind), text, hint };
+    const newest =
+      own
+        .flatMap((each) => each.newest ?? [])
+        .toSorted()
+        .at(-1) ?? null;
+    return { reason, entries, kinds: own.map(({ kind }) => kind), newest, text, hint };
   });
 }
 

@@ -30,6 +30,16 @@ export async function plansByDeadline(engine: Engine, { deadline, timezone, now 
   const open = await engine.read((sql) => unconfirmedPlans(sql, isoInstant(now)));
   const nextDay = today.add({ days: 1 }).toString();
   const due = now >= dueMs ? nextDay : today.toString();
+  // A plan that the ERP first offers for a day on that day had no deadline to keep.
+  const missed = open.filter((plan) => {
+    const day = localDay(plan.period_start, timezone);
+    return day <= due && localDay(plan.created_at, timezone) < day;
+  });
+  const missedAt = ({ period_start, created_at }: (typeof missed)[number]): string => {
+    const eve = Temporal.PlainDate.from(localDay(period_start, timezone)).subtract({ days: 1 });
+    const dueAt = isoInstant(eve.toZonedDateTime({ timeZone: timezone, plainTime: deadline }).epochMilliseconds);
+    return created_at > dueAt ? created_at : dueAt;
+  };
   return {
     /** ISO instant of today's deadline. */
     dueAt: isoInstant(dueMs),
@@ -38,11 +48,10 @@ export async function plansByDeadline(engine: Engine, { deadline, timezone, now 
     /** How many plans of tomorrow are confirmed, and how many are neither confirmed nor cancelled. */
     confirmed: tomorrow.filter((state) => state === 'confirmed').length,
     open: tomorrow.filter((state) => state !== 'confirmed' && state !== 'cancelled').length,
-    /** By code. A plan that the ERP first offers for a day on that day had no deadline to keep. */
-    missed: open.filter((plan) => {
-      const day = localDay(plan.period_start, timezone);
-      return day <= due && localDay(plan.created_at, timezone) < day;
-    }),
+    /** By code. */
+    missed,
+    /** When the newest of them missed it; null if none did. */
+    newest: missed.map(missedAt).toSorted().at(-1) ?? null,
   };
 }
 

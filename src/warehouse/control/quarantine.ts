@@ -24,7 +24,7 @@ export const syncQuarantine = controlTable({
     times: integer('How often the record was read.', { required: true }),
     run_id: text('The run that last read the record.', { required: true }),
   },
-  indexes: [['table_name', 'record_key']],
+  indexes: [['table_name', 'record_key'], ['first_seen_at']],
 });
 
 export interface InvalidRecord {
@@ -113,6 +113,19 @@ export interface QuarantineFilter {
   /** The last record of the page before. */
   after?: Pick<QuarantinedRecord, 'id' | 'last_seen_at'>;
 }
+
+export interface QuarantineTotal {
+  records: number;
+  /** When the newest record was first read; null if there is none. */
+  newest: string | null;
+}
+
+export const quarantineTotal = (engine: Pick<Engine, 'read'>): Promise<QuarantineTotal> =>
+  engine.read(async (sql) => {
+    const row = await sql('sync_quarantine').count({ records: '*' }).first();
+    const newest = await sql('sync_quarantine').max({ newest: 'first_seen_at' }).first();
+    return { records: Number(row?.records), newest: newest?.newest ?? null };
+  });
 
 /** How many records each table has in quarantine; nothing of a table that has none. */
 export const quarantineCounts = (engine: Pick<Engine, 'read'>): Promise<Map<string, number>> =>

@@ -148,15 +148,15 @@ export async function entriesNeedingAttention(
   sql: Knex,
   at: string,
   filter: EntryFilter = {},
-): Promise<{ reason: AttentionReason; kind: string; n: number }[]> {
+): Promise<(KindCount & { reason: AttentionReason })[]> {
   const late = before(at, GRACE_MS);
-  const entries = (reason: string): Knex.QueryBuilder =>
-    matching(sql, filter).select('kind', sql.raw(`${reason} as reason`));
+  const entries = (reason: string, since = 'updated_at'): Knex.QueryBuilder =>
+    matching(sql, filter).select('kind', sql.raw(`${reason} as reason`), `${since} as since`);
   const noted = entries('attention')
     .whereNotNull('attention')
     // A plan whose period is over can no longer be sent.
     .where((or) => or.whereNot({ attention: 'code_reused' }).orWhereNull('period_end').orWhere('period_end', '>', at));
-  const unknown = entries("'unknown'")
+  const unknown = entries("'unknown'", 'unknown_since')
     .where({ state: 'unknown' })
     .whereRaw(IS_NOT_CONFIRMED)
     .whereNull('attention')
@@ -169,12 +169,13 @@ export async function entriesNeedingAttention(
     // A confirmed entry may still wait for its identifier.
     .whereNot((and) => and.where({ state: 'confirmed' }).whereNull('remote_id'))
     .where('updated_at', '<', late);
-  const rows: { reason: AttentionReason; kind: string; n: number }[] = await sql
+  const rows: (KindCount & { reason: AttentionReason })[] = await sql
     .from(noted.unionAll([unknown, notAcknowledged]).as('entry'))
     .groupBy('reason', 'kind')
     .orderBy(['reason', 'kind'])
     .select('reason', 'kind')
-    .count({ n: '*' });
+    .count({ n: '*' })
+    .max({ newest: 'since' });
   return rows.map(({ n, ...row }) => ({ ...row, n: Number(n) }));
 }
 

@@ -103,8 +103,9 @@ export function transition(
   if (!mayMove(name, entry)) throw new Error(`an entry that is ${entry.state} cannot ${name}`);
   const { to, sets } = TRANSITIONS[name];
   const state = to === 'same' ? entry.state : to;
-  const updated = to === 'same' ? {} : { updated_at: at };
-  return { ...entry, ...sets, ...updated, ...change, state, revision: entry.revision + 1 };
+  const after = { ...entry, ...sets, ...change, state, revision: entry.revision + 1 };
+  const isNews = to !== 'same' || after.attention !== entry.attention;
+  return isNews ? { ...after, updated_at: change.updated_at ?? at } : after;
 }
 
 export type NewEntry = EntryKey & EntryChange & Pick<OutboxEntry, 'state' | 'content_hash' | 'remote_key'>;

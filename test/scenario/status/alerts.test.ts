@@ -11,12 +11,15 @@ import { createRedactor, type Redactor } from '../../../src/core/text/redaction.
 import { createManualClock, type ManualClock } from '../../../src/core/time/manual-clock.ts';
 import { type Alerts, alertConditions, type Condition, createAlerts } from '../../../src/status/alerts/alerts.ts';
 import { writeFact } from '../../../src/warehouse/control/learned-facts.ts';
+import { quarantine, quarantineRows } from '../../../src/warehouse/control/quarantine.ts';
 import type { Engine } from '../../../src/warehouse/engine.ts';
 import { sqlite } from '../../../src/warehouse/engines/sqlite/engine.ts';
 import { bringSchemaUpToDate } from '../../../src/warehouse/schema/converge.ts';
+import { event } from '../../../src/warehouse/tables/event.ts';
 import { makeWorkplace, type Workplace } from '../../support/process/workplace.ts';
 import { makePushPlace } from '../../support/push/push-place.ts';
 import { plan } from '../../support/push/push-samples.ts';
+import { metadataAt } from '../../support/warehouse/load-metadata.ts';
 
 type Message = Record<'text' | 'event' | 'subject' | 'state' | 'was' | 'at', string>;
 
@@ -177,6 +180,41 @@ describe('alerts', () => {
     await offer('P2');
     expect(await sentAfter(0)).toEqual([]);
     expect(await sentAfter(31)).toEqual([`2 files or feeds ${unread}`, `2 items ${rejected}`]);
+    expect(await sentAfter(61)).toEqual([]);
+  });
+
+  it('of a daemon report a further entry that needs a person, plan past the deadline and invalid record', async () => {
+    const push = await makePushPlace();
+    const jobs = await loadJobs();
+    const text = `alerts: { webhook: "${address}" }\njobs: { push-route-plans: { deadline: "18:00" } }`;
+    const loaded = parseConfig(text, 'roadbook.yaml', configDeclarations(jobs), {});
+    const alerts = daemonAlerts({ ...push.dependencies, jobs, loaded }, push.engine);
+    const later = { date_time_start: '2025-03-14T08:00:00-03:00', date_time_end: '2025-03-14T18:00:00-03:00' };
+    const sentAfter = async (minutes: number) => {
+      await push.clock.advance(minutes * 60_000);
+      received = [];
+      await alerts.runOnce();
+      const subjects = ['outbox code_reused', 'deadline', 'quarantine'];
+      return received
+        .flatMap(({ subject, event }) => (subjects.includes(subject) ? [`${event} ${subject}`] : []))
+        .sort();
+    };
+    const oneOfEach = async (code: string) => {
+      push.drop('route_plans', `${code}-a.json`, plan(code));
+      await push.run('push-route-plans');
+      push.drop('route_plans', `${code}-b.json`, plan(code, later));
+      push.drop('route_plans', `${code}-c.json`, plan(`${code}-late`, { vehicle_plate: 'ZZZ0Z00' }));
+      await push.run('push-route-plans');
+      const record = { table: event, key: code, reason: 'begin_date: expected an instant', record: { code } };
+      const rows = quarantineRows('pull-events', [record], push.dependencies.redactor);
+      await push.engine.write((tx) => quarantine(tx, rows, metadataAt('r1', push.now())));
+    };
+    const all = ['alert deadline', 'alert outbox code_reused', 'alert quarantine'];
+    await oneOfEach('P1');
+    expect(await sentAfter(8 * 60)).toEqual(all);
+    expect(await sentAfter(61)).toEqual([]);
+    await oneOfEach('P2');
+    expect(await sentAfter(1)).toEqual(all);
     expect(await sentAfter(61)).toEqual([]);
   });
 

@@ -191,6 +191,8 @@ describe('the reasons for the health', () => {
   });
   const settings = { enabled: true, schedule: '* * * * *', timezone: 'UTC', options: {}, isListed: true };
   const daemon = { host: 'depot', pid: 7, version: '1', started_at: '', heartbeat_at: '', slices_per_minute: null };
+  const deadline = { at: '18:00', due_at: '', day: '2026-03-11', confirmed: 1, open: 2, missed: [], newest: null };
+  const twice = { reason: 'found_twice' as const, entries: 1, kinds: ['agents'], newest: null, text: '', hint: 'look' };
   const none: ReasonFacts = {
     jobs: [job('pull-events'), job('push-agents')],
     unclear: 0,
@@ -199,8 +201,8 @@ describe('the reasons for the health', () => {
     changed: [],
     unfit: [],
     attention: [],
-    deadline: { at: '18:00', due_at: '2026-03-02T21:00:00.000Z', day: '2026-03-11', confirmed: 1, open: 2, missed: [] },
-    quarantine: 0,
+    deadline,
+    quarantine: { records: 0, newest: null },
     daemons: [{ ...daemon, state: 'alive' }],
     hasDaemonRun: true,
     configError: null,
@@ -234,12 +236,7 @@ describe('the reasons for the health', () => {
     [{ jobs: [late('incomplete')] }, 'late', 'job_late', 'a part of its last run failed (1 plan rejected)'],
     [{ jobs: [job('a', { health: 'paused', paused: true })] }, 'warning', 'job_paused', 'a is paused by a person'],
     [{ jobs: [job('a', { health: 'never ran' })] }, 'never ran', 'job_never_ran', 'a has not run yet'],
-    [
-      { attention: [{ reason: 'found_twice', entries: 2, kinds: ['agents'], text: '2 items: twice', hint: 'look' }] },
-      'late',
-      'push_found_twice',
-      '2 items: twice',
-    ],
+    [{ attention: [{ ...twice, entries: 2, text: '2 items: twice' }] }, 'late', 'push_found_twice', '2 items: twice'],
     [{ unclear: 2 }, 'warning', 'push_unclear', '2 items sent without'],
     [
       {
@@ -281,13 +278,13 @@ describe('the reasons for the health', () => {
     ],
     [{ config: { erp: {}, jobs: { 'push-agents': settings } } }, 'warning', 'push_without_feed', 'nothing is pushed'],
     [
-      { deadline: { at: '18:00', due_at: '', day: '2026-03-11', confirmed: 1, open: 2, missed: ['P1', 'P2'] } },
+      { deadline: { ...deadline, missed: ['P1', 'P2'] } },
       'late',
       'deadline_missed',
       '2 plans were not confirmed by 18:00 of the day before they start',
     ],
     [{ configError: 'roadbook.yaml:3:5 is wrong' }, 'warning', 'config_rejected', 'roadbook.yaml:3:5 is wrong'],
-    [{ quarantine: 5 }, 'warning', 'quarantine', '5 invalid records are'],
+    [{ quarantine: { records: 5, newest: null } }, 'warning', 'quarantine', '5 invalid records are'],
     [{ daemons: [] }, 'failing', 'no_daemon', 'nothing is pulled or pushed'],
     [
       { daemons: [...none.daemons, { ...daemon, state: 'silent' }] },
@@ -307,8 +304,7 @@ describe('the reasons for the health', () => {
     expect(healthWith({})).toBe('warning');
     expect(healthWith({ health: 'late' })).toBe('late');
     expect(healthWith({ name: 'pull-events' })).toBe('ok');
-    const attention = [{ reason: 'found_twice' as const, entries: 1, kinds: ['agents'], text: '', hint: '' }];
-    expect(withItemHealth(job('push-agents'), { ...none, attention }).health).toBe('warning');
+    expect(withItemHealth(job('push-agents'), { ...none, attention: [twice] }).health).toBe('warning');
     const jobs = none.jobs.map((each) => withItemHealth(each, { ...none, issues }));
     expect(healthReasons({ ...none, jobs, issues }).map(({ code }) => code)).toEqual(['push_rejected']);
   });
