@@ -85,19 +85,23 @@ it('lets a run end on the client it started with, then closes that client', asyn
   await expect(ask(old as SyncDependencies)).rejects.toMatchObject({ code: 'closed' });
 });
 
-it('stores nothing of another account in a warehouse, neither after an edit nor after a restart', async () => {
-  await app.sync();
-  const other = ', username: other';
-  await expect(edit({ service: other })).rejects.toThrow(`service: the warehouse holds the data of another user of`);
-  await app.during(ask);
-  const logins = sandbox.ledger().logins;
-  await app.close();
-  app = await openApp({ configFile: file(), logLevel: 'silent', version: '1.2.3' });
-  await expect(app.sync()).rejects.toMatchObject({ code: 'config_invalid' });
-  expect(sandbox.ledger()).toMatchObject({ logins, logins_rejected: 0 });
-  // What go-live.md says for an account that has got another name or address.
-  await (await app.warehouse()).write(({ sql }) => sql.raw("delete from sync_state where name = 'service account'"));
-  await app.sync();
+it('stores nothing of another account in a warehouse with data, neither after an edit nor after a restart', async () => {
+  const pull = async (service: string) => {
+    writeFileSync(file(), config({ service }));
+    return place.runHere(['run', 'pull-vehicles']);
+  };
+  // A wrong user name is no account: nothing was read with it.
+  expect(await pull(', username: typo')).toMatchObject({ code: 4 });
+  expect(await pull('')).toMatchObject({ code: 0 });
+  const { logins } = sandbox.ledger();
+  const reason = 'service: the warehouse holds the data of another user of http';
+  await expect(edit({ service: ', username: other' })).rejects.toThrow(reason);
+  expect(await pull(', username: other')).toMatchObject({ code: 3, stderr: expect.stringContaining(reason) });
+  expect(sandbox.ledger()).toMatchObject({ logins, logins_rejected: 1 });
+  // As go-live.md says for an account that has got another name or address.
+  const engine = await app.warehouse();
+  await engine.write(({ sql }) => sql.raw("delete from sync_state where name = 'service account'"));
+  expect(await pull(', username: other')).toMatchObject({ code: 4 });
 });
 
 it('keeps everything when an edit is invalid', async () => {
