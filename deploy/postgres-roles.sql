@@ -27,13 +27,14 @@ create schema if not exists fleet_queue authorization roadbook;
 revoke all on schema fleet_queue from public;
 grant usage on schema fleet to roadbook_bi;
 
--- At each start the daemon lets roadbook_bi read the views, the service's records and the code lists. Its own tables stay
--- closed: its session, and contents that wait to be sent or did not fit, which may hold personal data.
+-- At each start the daemon lets roadbook_bi read the views, the service's records, the code lists, and of its own tables those
+-- of days, runs, coverage and history. The others stay closed: its session, and contents that wait to be sent or did not fit,
+-- which may hold personal data.
 
 -- A BI query never holds anything for longer than this.
 alter role roadbook_bi set default_transaction_read_only = on;
 alter role roadbook_bi set statement_timeout = '5min';
 alter role roadbook_bi set idle_in_transaction_session_timeout = '10min';
 alter role roadbook_bi set search_path = fleet;
--- For disks without seek times. With the default, which stands for rotating ones, the cookbook reads all route plans for a month of stops.
+-- For an SSD. With the default, which stands for rotating ones, the cookbook reads all route plans for a month of stops.
 alter role roadbook_bi set random_page_cost = 1.1;

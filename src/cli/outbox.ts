@@ -100,7 +100,7 @@ export function define(outbox: Command): void {
   addCommand<ActionOptions & { notThere: boolean }>(outbox, {
     usage: 'retry [code]',
     summary:
-      'sends a rejected or cancelled entry again in the next run; an entry that may have arrived is read back first',
+      'sends a rejected entry again in the next run, a cancelled one once the ERP offers it again; an entry that may have arrived is read back first',
     options: (command) =>
       withMany(command).option('--not-there', 'send the entry: you have checked that it is not at the service', false),
     action: withApp((app, [code], options) =>
