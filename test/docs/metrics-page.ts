@@ -42,7 +42,7 @@ numbers, a \`hint\` or null, and a \`place\`: the view of the page that shows mo
 | \`config_rejected\` | \`warning\` | the last edit of the configuration was rejected |
 | \`job_paused\` | \`warning\` | a person paused the job; a disabled job is no reason |
 | \`quarantine\` | \`warning\` | invalid records are in quarantine |
-| \`daemon_silent\` | \`warning\` | a daemon makes no heartbeat, and another is alive |
+| \`daemon_silent\` | \`warning\` | a daemon makes no heartbeat, and another is alive; until one is started in its place, at least ten minutes and at most a day |
 | \`job_never_ran\` | \`never ran\` | the job has not run yet, and is not overdue |
 
 ## Metrics

@@ -231,5 +231,12 @@ function daemonReasons({ daemons, hasDaemonRun }: ReasonFacts): Reason[] {
   if (silent.length === 0) return [];
   const named = silent.map(({ host, pid }) => `${host} ${pid}`).join(', ');
   const text = `${counted(silent.length, 'daemon makes', 'daemons make')} no heartbeat: ${named}`;
-  return [{ ...about, code: 'daemon_silent', health: 'warning', text, hint: 'Check the process and its machine.' }];
+  const newest =
+    silent
+      .map(({ heartbeat_at }) => heartbeat_at)
+      .toSorted()
+      .at(-1) ?? null;
+  return [
+    { ...about, code: 'daemon_silent', health: 'warning', text, newest, hint: 'Check the process and its machine.' },
+  ];
 }

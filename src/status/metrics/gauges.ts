@@ -53,7 +53,7 @@ const perDaemon = (name: string, help: string, value: (daemon: DaemonStatus) => 
   values: ({ document }) => document.daemons.map((daemon) => [[daemonName(daemon)], value(daemon)]),
 });
 
-/** Bounded: a daemon that is gone soon leaves the status document. */
+/** Bounded: a daemon that is gone leaves the status document, at the latest after a day. */
 const daemonName = ({ host, pid }: DaemonStatus): string => `${host}:${pid}`;
 
 const seconds = (instant: string | null | undefined): number | null =>

@@ -24,7 +24,7 @@ export const syncQuarantine = controlTable({
     times: integer('How often the record was read.', { required: true }),
     run_id: text('The run that last read the record.', { required: true }),
   },
-  indexes: [['table_name', 'record_key'], ['first_seen_at']],
+  indexes: [['table_name', 'record_key', 'first_seen_at']],
 });
 
 export interface InvalidRecord {
@@ -116,14 +116,16 @@ export interface QuarantineFilter {
 
 export interface QuarantineTotal {
   records: number;
-  /** When the newest record was first read; null if there is none. */
+  /** When the newest record was first read, its other versions included; null if there is none. */
   newest: string | null;
 }
 
 export const quarantineTotal = (engine: Pick<Engine, 'read'>): Promise<QuarantineTotal> =>
   engine.read(async (sql) => {
     const row = await sql('sync_quarantine').count({ records: '*' }).first();
-    const newest = await sql('sync_quarantine').max({ newest: 'first_seen_at' }).first();
+    const first = sql.raw('case when record_key is null then max(first_seen_at) else min(first_seen_at) end as first');
+    const keys = sql('sync_quarantine').groupBy('table_name', 'record_key').select(first);
+    const newest = await sql.from(keys.as('record')).max({ newest: 'first' }).first();
     return { records: Number(row?.records), newest: newest?.newest ?? null };
   });
 

@@ -150,9 +150,9 @@ export async function entriesNeedingAttention(
   filter: EntryFilter = {},
 ): Promise<(KindCount & { reason: AttentionReason })[]> {
   const late = before(at, GRACE_MS);
-  const entries = (reason: string, since = 'updated_at'): Knex.QueryBuilder =>
+  const entries = (reason: string, since: keyof OutboxEntry): Knex.QueryBuilder =>
     matching(sql, filter).select('kind', sql.raw(`${reason} as reason`), `${since} as since`);
-  const noted = entries('attention')
+  const noted = entries('attention', 'attention_since')
     .whereNotNull('attention')
     // A plan whose period is over can no longer be sent.
     .where((or) => or.whereNot({ attention: 'code_reused' }).orWhereNull('period_end').orWhere('period_end', '>', at));
@@ -161,7 +161,7 @@ export async function entriesNeedingAttention(
     .whereRaw(IS_NOT_CONFIRMED)
     .whereNull('attention')
     .where('unknown_since', '<', late);
-  const notAcknowledged = entries("'not_acknowledged'")
+  const notAcknowledged = entries("'not_acknowledged'", 'updated_at')
     .whereNull('told_at')
     .whereNull('attention')
     .whereIn('state', [...FINAL])

@@ -103,9 +103,10 @@ export function transition(
   if (!mayMove(name, entry)) throw new Error(`an entry that is ${entry.state} cannot ${name}`);
   const { to, sets } = TRANSITIONS[name];
   const state = to === 'same' ? entry.state : to;
-  const after = { ...entry, ...sets, ...change, state, revision: entry.revision + 1 };
-  const isNews = to !== 'same' || after.attention !== entry.attention;
-  return isNews ? { ...after, updated_at: change.updated_at ?? at } : after;
+  const updated = to === 'same' ? {} : { updated_at: at };
+  const after = { ...entry, ...sets, ...updated, ...change, state, revision: entry.revision + 1 };
+  const isSame = after.attention === entry.attention;
+  return isSame ? after : { ...after, attention_since: after.attention === null ? null : at };
 }
 
 export type NewEntry = EntryKey & EntryChange & Pick<OutboxEntry, 'state' | 'content_hash' | 'remote_key'>;
@@ -113,7 +114,8 @@ export type NewEntry = EntryKey & EntryChange & Pick<OutboxEntry, 'state' | 'con
 export function newEntry(entry: NewEntry, at: string): OutboxEntry {
   const columns = Object.fromEntries(pushOutbox.columns.map(({ name }) => [name, null]));
   const counted = { attempts: 0, unclear_sends: 0, failed_sends: 0, revision: 1, created_at: at, updated_at: at };
-  return { ...columns, ...counted, ...entry } as OutboxEntry;
+  const attention_since = entry.attention == null ? null : at;
+  return { ...columns, ...counted, attention_since, ...entry } as OutboxEntry;
 }
 
 /**

@@ -205,7 +205,10 @@ describe('alerts', () => {
       push.drop('route_plans', `${code}-b.json`, plan(code, later));
       push.drop('route_plans', `${code}-c.json`, plan(`${code}-late`, { vehicle_plate: 'ZZZ0Z00' }));
       await push.run('push-route-plans');
-      const record = { table: event, key: code, reason: 'begin_date: expected an instant', record: { code } };
+      await readInvalid(code);
+    };
+    const readInvalid = async (key: string) => {
+      const record = { table: event, key, reason: 'begin_date: expected an instant', record: { at: push.now() } };
       const rows = quarantineRows('pull-events', [record], push.dependencies.redactor);
       await push.engine.write((tx) => quarantine(tx, rows, metadataAt('r1', push.now())));
     };
@@ -215,6 +218,8 @@ describe('alerts', () => {
     expect(await sentAfter(61)).toEqual([]);
     await oneOfEach('P2');
     expect(await sentAfter(1)).toEqual(all);
+    // A new version of a record that was invalid before is no further record.
+    await readInvalid('P1');
     expect(await sentAfter(61)).toEqual([]);
   });
 

@@ -481,6 +481,17 @@ describe('a transition', () => {
     expect(then.updated_at).toBe(name === 'note' ? AT : minutesAfter(1));
   });
 
+  it('keeps the time since which an entry needs a person while it is tried again, until the reason changes', () => {
+    const needing = transition(entryIn('unknown'), 'note', AT, { attention: 'retries_exhausted' });
+    expect(needing.attention_since).toBe(AT);
+    const tried = transition({ ...needing, state: 'ready' }, 'claim', minutesAfter(1));
+    expect(transition(tried, 'release', minutesAfter(2)).attention_since).toBe(AT);
+    expect(transition(needing, 'note', minutesAfter(3), { attention: 'never_shown' }).attention_since).toBe(
+      minutesAfter(3),
+    );
+    expect(transition(needing, 'confirm', minutesAfter(4)).attention_since).toBeNull();
+  });
+
   it('is the only way out of `sending`: to confirmed, rejected, unknown, or ready', () => {
     const ends = (Object.keys(TRANSITIONS) as TransitionName[])
       .filter((name) => FROM[name].includes('sending'))
