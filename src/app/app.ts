@@ -155,7 +155,7 @@ export async function openApp(options: AppOptions) {
     redactor,
     sandboxAddress: async () => (await sandbox.open()).url,
     async sessionMemory() {
-      await rejectOtherAccount(loaded);
+      await rejectOtherAccount();
       return sessionMemory(await warehouse.open(), clock);
     },
     permits: (account) => accountPermits(warehouse.open, account, clock),
@@ -171,7 +171,10 @@ export async function openApp(options: AppOptions) {
   const dispatcher: Dispatcher =
     kind === 'local' ? localDispatcher : createPgBossDispatcher({ home, jobs, during, workers, log });
 
-  async function rejectOtherAccount({ config: { service }, faultAt }: LoadedConfig): Promise<void> {
+  /** The account of a process never changes. */
+  async function rejectOtherAccount(): Promise<void> {
+    const { faultAt, config } = loaded;
+    const { service } = config;
     const asking = {
       // The sandbox takes the user of the configuration.
       account: service.baseUrl === 'sandbox' ? 'sandbox' : accountOf(service),
@@ -186,6 +189,7 @@ export async function openApp(options: AppOptions) {
   }
 
   async function syncDependencies({ config, service, feeds }: Connections): Promise<SyncDependencies> {
+    await rejectOtherAccount();
     return {
       fleet: (await service.open()).fleet,
       engine: await warehouse.open(),
@@ -250,7 +254,6 @@ export async function openApp(options: AppOptions) {
       rejectIfRestartNeeded(loaded, next);
       const changed = configChanges(loaded.config, next.config);
       if (changed.length > 0) {
-        await rejectOtherAccount(next);
         // The step that can fail comes first: an edit is applied completely or not at all.
         await storeSettings(await warehouse.open(), next.config);
         await connections.replace(next.config);

@@ -41,7 +41,7 @@ export interface ConnectionDependencies {
 
 export interface Connections {
   readonly config: Config;
-  readonly limiter: AccountLimiter;
+  readonly limiter: Limiter;
   readonly service: Connection<Service>;
   readonly feeds: ReadonlyMap<FeedKind, Connection<Feed>>;
 }
@@ -49,10 +49,6 @@ export interface Connections {
 interface Connection<T> extends LazyResource<T> {
   /** The settings of the connection: two connections with the same key are interchangeable. */
   readonly key: string;
-}
-
-interface AccountLimiter extends Limiter {
-  readonly account: string;
 }
 
 /** The current connections, and older ones that active runs still use. */
@@ -89,9 +85,8 @@ export function createConnections(config: Config, dependencies: ConnectionDepend
       await closeUnused(old);
     },
     async close(): Promise<void> {
-      const limiters = new Set(inUse().map(({ limiter }) => limiter));
       for (const resource of resourcesInUse()) await resource.close();
-      for (const limiter of limiters) await limiter.close();
+      await current.limiter.close();
     },
   };
 }
@@ -112,18 +107,14 @@ function connect(config: Config, dependencies: ConnectionDependencies, previous?
 
 const resourcesOf = ({ service, feeds }: Connections): LazyResource<unknown>[] => [...feeds.values(), service];
 
-/** An account keeps its limiter across edits, so that old and new runs together stay within its limits. */
-function limiterFor({ service }: Config, dependencies: ConnectionDependencies, previous?: Connections): AccountLimiter {
+/** One limiter for the life of the process, so that old and new runs together stay within its limits. */
+function limiterFor({ service }: Config, dependencies: ConnectionDependencies, previous?: Connections): Limiter {
   // The built-in service runs in this process: no other user of it can be slowed down.
   const perMinute = service.baseUrl === 'sandbox' ? SERVICE_LIMITS.requestsPerMinute : service.requestsPerMinute;
   const limits = { concurrency: service.concurrency, perMinute };
-  const account = accountOf(service);
-  if (previous?.limiter.account !== account) {
-    const { clock, log } = dependencies;
-    return { account, ...createLimiter({ ...limits, clock, log, permits: dependencies.permits(account) }) };
-  }
-  previous.limiter.change(limits);
-  return previous.limiter;
+  previous?.limiter.change(limits);
+  const { clock, log, permits } = dependencies;
+  return previous?.limiter ?? createLimiter({ ...limits, clock, log, permits: permits(accountOf(service)) });
 }
 
 /** Identifies an account at a service without revealing it. */

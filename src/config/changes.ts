@@ -57,9 +57,20 @@ export function restartNeeded(old: Config, next: Config): Restart | undefined {
     const message = 'a change of the privacy policy needs a restart, which rewrites the stored rows';
     return { path: ['privacy'], message };
   }
-  if (isSame(old.scale, next.scale)) return undefined;
-  return { path: ['scale'], message: 'a change of the dispatcher or of the number of workers needs a restart' };
+  if (!isSame(old.scale, next.scale)) {
+    return { path: ['scale'], message: 'a change of the dispatcher or of the number of workers needs a restart' };
+  }
+  // A run that began on the old account could still store its records, or push the plans of the day there.
+  if (isSame(accountIn(old), accountIn(next))) return undefined;
+  return { path: ['service'], message: 'a change of the service or of its user needs a restart' };
 }
+
+const accountIn = ({ service: { baseUrl, username, parentUsername, realm } }: Config) => [
+  baseUrl,
+  username,
+  parentUsername,
+  realm,
+];
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 

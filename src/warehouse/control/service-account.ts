@@ -1,6 +1,7 @@
 // A warehouse holds the data of one account at the service. Under another account, days would count as read and plans as
 // confirmed that it never had, and a change would go to the record of somebody else that has the same id.
 import type { Knex } from 'knex';
+import { isoInstant } from '../../core/time/clock.ts';
 import type { Engine } from '../engine.ts';
 import { factIn, readFact, writeFact } from './learned-facts.ts';
 
@@ -12,22 +13,29 @@ export interface ServiceAccount {
 
 const FACT = 'service account';
 
-/** The account whose data the warehouse holds. Without data it is the one that asks: a wrong user name may be corrected. */
+/**
+ * The account whose data the warehouse holds. It is the one that asks, if nothing was read or sent since another asked: a
+ * wrong user name may be corrected.
+ */
 export async function accountOfWarehouse(
   engine: Engine,
   asking: ServiceAccount,
   nowMs: number,
 ): Promise<ServiceAccount> {
-  const stored = await readFact<ServiceAccount>(engine, FACT);
+  const stored = await readFact<StoredAccount>(engine, FACT);
   if (stored?.account === asking.account) return stored;
   return engine.write(async (tx) => {
-    const known = await factIn<ServiceAccount>(tx.sql, FACT);
-    if (known !== undefined && (await hasReadOrSent(tx.sql))) return known;
-    await writeFact(tx, FACT, asking, nowMs);
+    const known = await factIn<StoredAccount>(tx.sql, FACT);
+    if (known !== undefined && (await hasReadOrSent(tx.sql, known.since))) return known;
+    await writeFact(tx, FACT, { ...asking, since: isoInstant(nowMs) } satisfies StoredAccount, nowMs);
     return asking;
   });
 }
 
-const hasReadOrSent = async (sql: Knex): Promise<boolean> =>
-  (await sql('sync_coverage').first('job')) !== undefined ||
-  (await sql('push_outbox').whereNotNull('sent_at').first('kind')) !== undefined;
+interface StoredAccount extends ServiceAccount {
+  since: string;
+}
+
+const hasReadOrSent = async (sql: Knex, since: string): Promise<boolean> =>
+  (await sql('sync_coverage').where('covered_at', '>=', since).first('job')) !== undefined ||
+  (await sql('push_outbox').where('sent_at', '>=', since).first('kind')) !== undefined;

@@ -95,7 +95,7 @@ describe('an edit of the running daemon', () => {
       /"config_rejected"[^\n]*scale: a change of the dispatcher or of the number of workers needs a restart/,
     );
     edit(configFor('sandbox', only({})));
-    await daemon.printed(/"config_rejected"[^\n]*service: the warehouse holds the data of http/);
+    await daemon.printed(/"config_rejected"[^\n]*service: a change of the service or of its user needs/);
     edit('');
     await daemon.printed(/"config_rejected"[^\n]*the file no longer has/);
     expect((await status()).config.error).toContain('config/roadbook.yaml:1:1  service');
