@@ -244,6 +244,8 @@ export async function openApp(options: AppOptions) {
       await (await leases.open()).freeDead();
       return syncDependencies(connections.current());
     },
+    /** Of a daemon: from then on, commands leave the settings that the views need to it. */
+    storeSettings: async () => storeSettings(await warehouse.open(), loaded.config),
     dispatcher,
     during,
     idleGc,
@@ -253,11 +255,9 @@ export async function openApp(options: AppOptions) {
       for (const secret of next.secrets) redactor.add(secret);
       rejectIfRestartNeeded(loaded, next);
       const changed = configChanges(loaded.config, next.config);
-      if (changed.length > 0) {
-        // The step that can fail comes first: an edit is applied completely or not at all.
-        await storeSettings(await warehouse.open(), next.config);
-        await connections.replace(next.config);
-      }
+      // The step that can fail comes first: an edit is applied completely or not at all.
+      await storeSettings(await warehouse.open(), next.config);
+      if (changed.length > 0) await connections.replace(next.config);
       loaded = next;
       return changed;
     },

@@ -6,9 +6,15 @@ import type { Config } from '../config/schema.ts';
 import { lazyResource } from '../core/lazy-resource.ts';
 import type { Log } from '../core/log.ts';
 import type { Clock } from '../core/time/clock.ts';
-import { fillProofRules, fillStopRules, fillTableJobs, type TableJob } from '../warehouse/control/config-tables.ts';
+import {
+  fillProofRules,
+  fillStopRules,
+  fillTableJobs,
+  type TableJob,
+  tableJob,
+} from '../warehouse/control/config-tables.ts';
 import { createLeaseManager } from '../warehouse/control/leases.ts';
-import { createHeartbeat, type SliceMeter } from '../warehouse/control/processes.ts';
+import { createHeartbeat, readDaemons, type SliceMeter } from '../warehouse/control/processes.ts';
 import type { Engine, EngineKind } from '../warehouse/engine.ts';
 import { engines } from '../warehouse/engines.ts';
 import { fillLocalTime } from '../warehouse/load/local-days.ts';
@@ -30,12 +36,19 @@ interface StorageDependencies {
 }
 
 export function createStorage({ loaded, tableJobs, clock, log, version, slices }: StorageDependencies) {
-  /** Stores the settings that the views need. */
+  /** Stores the settings that the views need, where they differ. */
   async function storeSettings(engine: Engine, config: Config): Promise<void> {
     await fillLocalTime(engine, config.timezone, clock.now());
     await fillTableJobs(engine, tableJobs(config));
     await fillProofRules(engine, config.proof);
     await fillStopRules(engine, config.stops);
+  }
+
+  /** A daemon has its own settings: it may have rejected those of the file, or have another file. */
+  async function mayStoreSettings(engine: Engine): Promise<boolean> {
+    const hasNone = (await engine.read((sql) => sql(tableJob.name).first('job'))) === undefined;
+    if (hasNone) return true;
+    return loaded().error === null && (await readDaemons(engine, clock)).every(({ isSilent }) => isSilent);
   }
 
   const warehouse = lazyResource(
@@ -44,7 +57,7 @@ export function createStorage({ loaded, tableJobs, clock, log, version, slices }
       const engine = await kind.open(settings);
       try {
         await bringSchemaUpToDate(engine);
-        await storeSettings(engine, loaded().config);
+        if (await mayStoreSettings(engine)) await storeSettings(engine, loaded().config);
       } catch (error) {
         await engine.close();
         throw error;

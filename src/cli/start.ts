@@ -39,6 +39,7 @@ export const define = (command: Command): Command =>
         // Listens before the first output, because the user may press Ctrl-C as soon as it appears.
         const stopped = untilSignal('ends-with-terminal');
         const { engine } = await app.sync();
+        await app.storeSettings();
         // Before the page, which shows whether a daemon is alive.
         const heartbeat = await app.heartbeat();
         heartbeat.start();

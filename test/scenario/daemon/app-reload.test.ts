@@ -85,6 +85,26 @@ it('lets a run end on the client it started with, then closes that client', asyn
   await expect(ask(old as SyncDependencies)).rejects.toMatchObject({ code: 'closed' });
 });
 
+it('leaves the settings of the views to a live daemon, whatever file a command reads', async () => {
+  const zone = async () =>
+    (await app.warehouse()).read(async (sql) => (await sql('local_day').max({ at: 'begin_at' }).first())?.at.slice(11));
+  await app.storeSettings();
+  const heartbeat = await app.heartbeat();
+  heartbeat.start();
+  await heartbeat.runOnce();
+  const before = await zone();
+  writeFileSync(file(), `${config()}timezone: Asia/Tokyo\n`);
+  expect(await place.runHere(['outbox', 'list'])).toMatchObject({ code: 0 });
+  expect(await zone()).toBe(before);
+  await heartbeat.stop();
+  expect(await place.runHere(['outbox', 'list'])).toMatchObject({ code: 0 });
+  expect(await zone()).not.toBe(before);
+  // The daemon stores its own again, also if its file has not changed.
+  writeFileSync(file(), config());
+  expect(await app.reload()).toEqual([]);
+  expect(await zone()).toBe(before);
+});
+
 it('stores nothing of another account in a warehouse with data, and needs a restart for another account', async () => {
   const pull = async (service: string) => {
     writeFileSync(file(), config({ service }));
