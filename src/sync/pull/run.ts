@@ -39,7 +39,9 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
   );
   const { slices: due, finish } = await job.plan(planContext(context, scale));
   // Calls for history wait for live calls of every job, so they must not delay the live slices of this run.
-  const planned = due.toSorted((a, b) => priorityOf(b, context) - priorityOf(a, context));
+  // History is read day by day for all vehicles: a day must not seem complete while most of them have not come to it.
+  const beginOf = ({ covers: [first] = [] }: (typeof due)[number]): number => Date.parse(first?.beginAt ?? '') || 0;
+  const planned = due.toSorted((a, b) => priorityOf(b, context) - priorityOf(a, context) || beginOf(a) - beginOf(b));
   const followUpJobs = new Set<string>();
   const failures: RoadbookError[] = [];
   const slices = new Map(planned.map((slice) => [slice.scope, slice]));

@@ -48,6 +48,13 @@ describe('a first run', () => {
     expect(expected.length).toBeGreaterThan(10);
   });
 
+  it('reads the days of history one after the other for all vehicles, so that none seems complete before it is', async () => {
+    await rig.run('pull-daily-summaries', { since: '5d' });
+    const days = sent.filter(({ priority }) => priority === PRIORITY.history).map(({ until }) => until);
+    expect(new Set(days).size).toBeGreaterThan(2);
+    expect(days).toEqual(days.toSorted());
+  });
+
   it('reads a listing, and a period that reaches up to now, as live', async () => {
     await rig.run('pull-points-of-interest');
     await rig.run('pull-itineraries');
