@@ -1,20 +1,22 @@
 // One run of upkeep: deletes rows past their retention, then checks the warehouse for damage.
 
 import { Fatal } from '../core/errors.ts';
-import { isoInstant } from '../core/time/clock.ts';
+import { localDate, periodOf } from '../core/time/local-days.ts';
 import { agingTables, countOutdated, deleteOutdated } from '../warehouse/retention.ts';
 import type { Preview, RunContext, RunOutcome } from './job.ts';
 import { stoppedEarly } from './run.ts';
 
 type UpkeepContext = Pick<RunContext, 'options' | 'dependencies'>;
 
-/** The tables whose rows are deleted if they are from `before` that instant. */
+/** The tables whose rows are deleted if they are from `before` that instant: the start of a local day, so that none is cut. */
 function limits({ options, dependencies }: UpkeepContext) {
   // Longest age of rows in ms, by table.
   const retention = options.retention as Readonly<Record<string, number>>;
   return agingTables.flatMap((table) => {
     const longest = retention[table.name];
-    return longest === undefined ? [] : [{ table, before: isoInstant(dependencies.clock.now() - longest) }];
+    if (longest === undefined) return [];
+    const day = localDate(dependencies.clock.now() - longest, dependencies.timezone);
+    return [{ table, before: periodOf(day, dependencies.timezone).from }];
   });
 }
 

@@ -5,6 +5,7 @@ import { chunks } from '../core/chunks.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import { DAY_MS } from '../core/time/durations.ts';
 import { eventDay, eventDaysIn, hasDayFigures, writeEventDays } from './control/event-days.ts';
+import { noteDeletion } from './control/retention-limits.ts';
 import type { Engine } from './engine.ts';
 import { tables } from './schema/catalog.ts';
 import type { Table } from './schema/table.ts';
@@ -24,6 +25,7 @@ export const countOutdated = (engine: Engine, table: Table, before: string): Pro
 /** Returns how many rows of each table were deleted. */
 export async function deleteOutdated(engine: Engine, table: Table, before: string, isStopped: () => boolean) {
   const deletedByTable = new Map<string, number>();
+  await noteDeletion(engine, table.name, before);
   if (hasDayFigures(table)) await dropEventDays(engine, before);
   while (!isStopped()) {
     const deleted = await engine.write(

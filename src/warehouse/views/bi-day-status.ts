@@ -87,7 +87,9 @@ from (
     on history.job = filler.job and history.scope like filler.scopes and history.since <= calendar.begin_at
   left join sync_coverage as read on read.job = history.job and read.scope = history.scope
     and read.begin_at <= calendar.begin_at and read.end_at > calendar.begin_at
+  left join sync_retention as kept on kept.table_name = filler.table_name
   where calendar.begin_at <= ${dialect.now}
+    and (kept.deleted_before is null or calendar.begin_at >= kept.deleted_before)
     and calendar.end_at > ${dialect.addSeconds(dialect.now, String(-DAYS * 86_400))}
   group by calendar.day, calendar.begin_at, calendar.end_at, filler.table_name, filler.unread_since, filler.reread) as reading
 left join (select distinct dated.table_name, dated.day from ${openDays(dialect)}) as still_open
@@ -104,7 +106,7 @@ const isHole = ({ now }: Dialect): string =>
 export const biDayStatus = view({
   name: 'bi_day_status',
   meaning:
-    'One row per local day of the last 400 and fact table: final, provisional or a hole. Independent of whether the day has rows.',
+    'One row per local day of the last 400 and fact table: final, provisional or a hole. Independent of whether the day has rows; without the days that retention has deleted.',
   key: ['day', 'table_name'],
   tables: {},
   columns: {

@@ -1,6 +1,7 @@
 // Which days are final, by what was read and not by the rows of the day: the same on every engine.
 import { describe, expect, it } from 'vitest';
 import { fillTableJobs } from '../../../src/warehouse/control/config-tables.ts';
+import { deleteOutdated } from '../../../src/warehouse/retention.ts';
 import { itinerary } from '../../../src/warehouse/tables/itinerary.ts';
 import { routePlan } from '../../../src/warehouse/tables/route-plan.ts';
 import { routePoint } from '../../../src/warehouse/tables/route-point.ts';
@@ -137,6 +138,18 @@ describe.each(engineCases)('bi_day_status on $name', (engineCase) => {
     expect(await statusOf('itinerary', [-2])).toEqual([['provisional', at(-1), at(1), false]]);
     await place.engine.write(({ sql }) => sql('itinerary').update({ _missing_since: at(-6) }));
     expect(await statuses()).toEqual([F, F, F, F, F]);
+  });
+
+  it('leaves out days whose rows retention has deleted, also after it was raised', async () => {
+    const { place, at, markCovered, statusOf } = await setUp();
+    await markCovered('pull-route-plans', 'plans', at(-10), at(0));
+    expect((await statusOf('route_plan', [-6]))[0]).toEqual(['final', at(-5), null, true]);
+    for (const before of [at(-5), at(-8)]) {
+      await deleteOutdated(place.engine, routePlan, before, () => false);
+      const [gone, kept] = await statusOf('route_plan', [-6, -5]);
+      expect(gone).toEqual([undefined, null, null, false]);
+      expect(kept).toEqual(['final', at(-4), null, true]);
+    }
   });
 
   it('shows a gap as a hole, and the days after it by themselves', async () => {

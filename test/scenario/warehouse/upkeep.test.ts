@@ -28,7 +28,8 @@ describe('maintain-warehouse', () => {
     const rig = await openRig(START, { vehicles: 4 });
     await rig.run('pull-events', { since: '10d' });
     await rig.clock.advance(35 * DAY);
-    const cut = '2026-02-27T15:00:00.000Z';
+    // The start of a local day, so that no day is cut in two.
+    const cut = '2026-02-27T03:00:00.000Z';
     const old = await count(rig, 'event', `begin_date < '${cut}'`);
     const young = await count(rig, 'event', `begin_date >= '${cut}'`);
     expect(Math.min(old, young)).toBeGreaterThan(0);

@@ -72,6 +72,7 @@ export const ptMeanings = {
   sync_lease: 'Qual processo executa uma tarefa ou exporta, para que vários dividam um banco de dados.',
   sync_quarantine: 'Registros inválidos: os que não cabem em sua tabela, guardados por inteiro com o motivo.',
   sync_rate: 'O limite de chamadas de uma conta no serviço, dividido por todos os processos de um PostgreSQL.',
+  sync_retention: 'Até quando as linhas de cada tabela foram apagadas por causa da idade.',
   sync_run: 'Cada execução de cada tarefa.',
   sync_state: 'Fatos aprendidos durante a execução, guardados entre reinícios.',
   sync_verification:
