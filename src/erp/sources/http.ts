@@ -30,6 +30,7 @@ const PAGE = 500;
 
 export function openHttp(settings: HttpSettings, context: SourceContext): ErpSource {
   const { kind } = context;
+  const { returnUrl } = settings;
   const reader = readerOf(settings, context);
   const exchange = createHttpExchange(settings.headers, context);
 
@@ -54,7 +55,9 @@ export function openHttp(settings: HttpSettings, context: SourceContext): ErpSou
       yield* inBatches(kind, readItems(signal), reader);
     },
     acknowledge: (outcomes) => send(settings.acknowledgeUrl, 'outcomes', outcomes.map(reportedOutcome)),
-    returnExecutions: (stops) => send(settings.returnUrl, 'stops', stops.map(returnedStop)),
+    ...(returnUrl !== undefined && {
+      returnExecutions: (stops) => send(returnUrl, 'stops', stops.map(returnedStop)),
+    }),
     async check() {
       let items = 0;
       let unread: ReadError | undefined;

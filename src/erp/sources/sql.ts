@@ -51,7 +51,9 @@ export function openSql(settings: SqlSettings, context: SourceContext): ErpSourc
   return {
     read: (signal) => inBatches(kind, readItems(signal), reader),
     acknowledge: (outcomes) => runEach(database, settings, 'acknowledge', outcomes.map(outcomeBindings), random),
-    returnExecutions: (stops) => runEach(database, settings, 'return', stops.map(stopBindings), random),
+    ...(settings.return !== undefined && {
+      returnExecutions: (stops) => runEach(database, settings, 'return', stops.map(stopBindings), random),
+    }),
     tryStatements: (outcome, stop) =>
       tryEach(database, settings, { acknowledge: outcomeBindings(outcome), return: stopBindings(stop) }),
     async check() {

@@ -2,6 +2,8 @@
 // notification is stored, so after a crash it is notified twice rather than never.
 import { asRoadbookError, type RoadbookError, Skippable } from '../../core/errors.ts';
 import { firstNames } from '../../core/text/first-names.ts';
+import { isoInstant } from '../../core/time/clock.ts';
+import { jobHistory } from '../../warehouse/control/runs.ts';
 import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { pushReturn, runningPlans } from '../../warehouse/outbox/returns.ts';
 import type { Preview, PreviewContext, RunContext, RunOutcome } from '../job.ts';
@@ -16,6 +18,8 @@ const MOST_NAMED = 10;
 export async function executeReturns(context: RunContext): Promise<RunOutcome> {
   const push = await openPush(routePlanKind, context);
   if (push === undefined) return { failures: [], worked: true };
+  // Nothing may count as returned before there is a place for it.
+  if (push.feed.source.returnExecutions === undefined) return { failures: [], worked: true };
   const erp = createNotifier<Change>(context.signal, (some) => notify(push, some));
   const uncoded: Change[] = [];
   try {
@@ -38,7 +42,7 @@ export async function executeReturns(context: RunContext): Promise<RunOutcome> {
 
 export async function previewReturns(context: PreviewContext): Promise<Preview[]> {
   const push = await openUnrecorded(routePlanKind, context);
-  if (push === undefined) return [];
+  if (push?.feed.source.returnExecutions === undefined) return [];
   const lines: Preview[] = [];
   await eachPage(push, async (plans) => {
     for (const { outcome } of await changesOf(push, plans))
@@ -51,7 +55,11 @@ export async function previewReturns(context: PreviewContext): Promise<Preview[]
 /** Stops when `work` resolves to false. */
 async function eachPage(push: PushRun, work: (plans: OutboxEntry[]) => Promise<boolean>): Promise<void> {
   const { context, engine } = push;
-  const span = { startedBy: push.now(), endedAfter: push.ago(Number(context.options.lookback)) };
+  const { lastSuccessAt } = await jobHistory(engine, context.job, context.dependencies.clock.now());
+  // After a time without runs, the outcomes of that time too.
+  const since = lastSuccessAt === null ? context.dependencies.clock.now() : Date.parse(lastSuccessAt);
+  const endedAfter = isoInstant(since - Number(context.options.lookback));
+  const span = { startedBy: push.now(), endedAfter };
   for (let last: OutboxEntry | undefined; !context.signal.aborted; ) {
     const after = last;
     const plans = await engine.read((sql) => runningPlans(sql, span, after));
@@ -62,7 +70,7 @@ async function eachPage(push: PushRun, work: (plans: OutboxEntry[]) => Promise<b
 
 async function notify(push: PushRun, changes: readonly Change[]): Promise<RoadbookError[]> {
   const stops = changes.flatMap(({ outcome }) => outcome ?? []);
-  const failures = await notifyEach(() => push.feed.source.returnExecutions(stops));
+  const failures = await notifyEach(async () => push.feed.source.returnExecutions?.(stops));
   const done = changes.filter((_, i) => !failures.has(i));
   push.context.counts.sent += done.length;
   await store(push, done);

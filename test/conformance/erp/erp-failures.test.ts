@@ -193,7 +193,7 @@ describe('sql', () => {
     expect(await database('entregas').distinct('situacao', 'motivo')).toEqual([
       { situacao: 'confirmed', motivo: 'ok 1' },
     ]);
-    const unknownStop = erp.returnExecutions(['X', 'A'].map((point) => stopOutcome('V1', point, 'E')));
+    const unknownStop = erp.returnExecutions?.(['X', 'A'].map((point) => stopOutcome('V1', point, 'E')));
     await expect(unknownStop).rejects.toMatchObject({
       code: 'erp_nothing_changed',
       message: expect.stringContaining('a stop (return)'),

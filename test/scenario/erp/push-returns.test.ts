@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Feed } from '../../../src/erp/source.ts';
 import { pushIssues } from '../../../src/sync/push/push-issues.ts';
 import { jobHistory } from '../../../src/warehouse/control/runs.ts';
+import { makeSqliteErp } from '../../support/erp/sqlite-erp.ts';
 import { makePushPlace, type PlaceOptions, type PushPlace } from '../../support/push/push-place.ts';
 import { plan } from '../../support/push/push-samples.ts';
 
@@ -86,6 +87,25 @@ describe('return-executions', () => {
     expect(await place.run(JOB)).toMatchObject({ sent: 0, unchanged: 2 });
     await place.run('pull-route-plans');
     expect(await place.run(JOB)).toMatchObject({ sent: 0, unchanged: 2, requests: 0 });
+  });
+
+  it('counts nothing as returned while the ERP has no place for it', async () => {
+    const feeds: PlaceOptions['feeds'] = {};
+    const place = await pushedTo({ feeds });
+    await place.clock.advance(60 * HOUR_MS);
+    feeds.route_plans = (await makeSqliteErp(['plan.external_code'], 'false')).feed;
+    place.restart();
+    expect(await place.run(JOB)).toMatchObject({ status: 'ok', sent: 0, requests: 0 });
+    delete feeds.route_plans;
+    place.restart();
+    expect(await place.run(JOB)).toMatchObject({ sent: 2 });
+  });
+
+  it('returns the outcomes of a month in which it did not run', async () => {
+    const place = await pushed();
+    expect(await place.run(JOB)).toMatchObject({ status: 'ok', sent: 0 });
+    await place.clock.advance(30 * 24 * HOUR_MS);
+    expect(await place.run(JOB)).toMatchObject({ sent: 2 });
   });
 
   it('notifies again of an outcome that changed', async () => {
@@ -288,7 +308,7 @@ describe('return-executions', () => {
     source.returnExecutions = async (stops) => {
       source.returnExecutions = notify;
       ended.abort(new Error('the process ends'));
-      return notify(stops);
+      return notify?.(stops);
     };
     const { status, error } = await place.run(JOB, {}, ended.signal);
     expect([status, error?.code]).toEqual(['partial', 'stopped']);
