@@ -183,7 +183,7 @@ const UNREAD = { content_hash: '', payload: null } as const;
 const usualPeriod = (period: Period | undefined): Period | undefined =>
   period !== undefined && isUsualYear(period.start) && isUsualYear(period.end) ? period : undefined;
 
-function offerOf({ kind, feed, digest, context }: PushRun, item: ErpItem): Offer {
+function offerOf({ kind, digest, context }: PushRun, item: ErpItem): Offer {
   const { redact } = context.dependencies.redactor;
   const { externalCode, data } = item;
   const period = usualPeriod(kind.periodOf?.(data));
@@ -200,11 +200,7 @@ function offerOf({ kind, feed, digest, context }: PushRun, item: ErpItem): Offer
     content_hash: contentHash(item),
     reasons: validateItem(kind.feed, item).map(redact),
     day: item.startDay,
-    payload: JSON.stringify({
-      data,
-      options: { ...feed.options, ...item.options },
-      place,
-    } satisfies Payload),
+    payload: JSON.stringify({ data, options: item.options ?? {}, place } satisfies Payload),
     ...place,
   };
 }

@@ -19,7 +19,7 @@ export type ServiceCall = <Request, Answer>(endpoint: Endpoint<Request, Answer>,
 /** The content of an entry that is sent to the service. */
 export interface Payload {
   data: JsonObject;
-  /** The options of the feed, overridden by the item's own; plans only. */
+  /** Those of the item, which override those of the feed; plans only. */
   options: JsonObject;
   /** Absent if an earlier version stored the payload. */
   place?: Place;

@@ -19,7 +19,7 @@ export const commonOptions = {
   ),
   keep_confirmed: durationOption(
     '400d',
-    'How long a finished entry and its history are kept after the ERP last offered it (default 400d).',
+    'How long a finished entry and its history are kept after its period and after the ERP last offered it (default 400d).',
   ),
 };
 

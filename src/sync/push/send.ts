@@ -74,9 +74,11 @@ async function sendOne(push: PushRun, { entry, before }: Claimed): Promise<Sent>
   }
 }
 
-function post({ kind, call }: PushRun, entry: OutboxEntry): Promise<Verdict> {
-  const payload = payloadOf(entry);
-  if (payload === undefined) throw new Error('entry claimed without its content');
+function post({ kind, call, feed }: PushRun, entry: OutboxEntry): Promise<Verdict> {
+  const content = payloadOf(entry);
+  if (content === undefined) throw new Error('entry claimed without its content');
+  // The feed's own are those of now: an edit of them is for the items that wait.
+  const payload = { ...content, options: { ...feed.options, ...content.options } };
   if (entry.remote_id === null || kind.change === undefined) return kind.create(call, payload);
   return kind.change(call, entry.remote_id, payload);
 }

@@ -281,6 +281,7 @@ export async function deleteAged(sql: Knex, kind: string, finalBefore: string): 
       ...(await entriesIn(sql, kind, state)
         .where('updated_at', '<', finalBefore)
         .where('told_at', '<', finalBefore)
+        .where((or) => or.whereNull('period_end').orWhere('period_end', '<', finalBefore))
         .whereNull('attention')
         .limit(MOST_AGED)
         .select(...pushOutbox.key)),

@@ -427,9 +427,10 @@ describe.each(engineCases)('on $name', ({ make }) => {
   });
 
   it('deletes old entries with their histories and returns, unless the ERP still offers them', async () => {
-    const old = { updated_at: minutesAfter(-1), told_at: minutesAfter(-1) };
+    const old = { updated_at: minutesAfter(-1), told_at: minutesAfter(-1), period_end: minutesAfter(-1) };
     await fill({
       confirmed: ['confirmed', old],
+      'not over': ['confirmed', { ...old, period_end: AT }],
       rejected: ['rejected', old],
       cancelled: ['cancelled', old],
       'still offered': ['confirmed', { ...old, told_at: AT }],
@@ -477,7 +478,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     await store([entry('rejected', 'ready', { kind: 'agents' })]);
     expect(await change(queries.deleteAged, 'agents', AT)).toBe(0);
     expect(await change(queries.deleteAged, KIND, AT)).toBe(3);
-    const left = ['confirmed', 'not notified', 'ready', 'recent', 'still offered', 'unknown'];
+    const left = ['confirmed', 'not notified', 'not over', 'ready', 'recent', 'still offered', 'unknown'];
     const leftWithAgent = [...left, 'rejected'].toSorted();
     expect(await column('push_outbox', 'external_code')).toEqual(leftWithAgent);
     expect(await column('push_attempt', 'external_code')).toEqual(left);

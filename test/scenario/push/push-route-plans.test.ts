@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Policy } from '../../../src/core/privacy-policy.ts';
+import type { Fleet } from '../../../src/fleet/client.ts';
 import { plansByDeadline } from '../../../src/sync/push/deadline.ts';
 import { pushIssues } from '../../../src/sync/push/push-issues.ts';
 import { ITEM_CODES } from '../../../src/warehouse/control/runs.ts';
@@ -319,6 +320,29 @@ describe('push-route-plans', () => {
       const issues = await pushIssues(place.engine, place.clock.now());
       expect(issues).toMatchObject([{ reason: 'unreadable', entries: 1, newest }]);
     }
+  });
+
+  it('sends an item that waits with the options that the feed has now, and its own before those', async () => {
+    const feedOptions: Record<string, unknown> = { optimize: true, geocoding: true };
+    const place = await makePushPlace({ feedOptions: feedOptions as never });
+    const { call } = place.dependencies.fleet;
+    const sent: unknown[] = [];
+    const noted: Fleet['call'] = (endpoint, request, context) => {
+      if (endpoint.name === 'import-route-plan') sent.push((request as { options?: unknown }).options ?? request);
+      return call(endpoint, request, context);
+    };
+    Object.assign(place.dependencies, { fleet: { ...place.dependencies.fleet, call: noted } });
+    place.sandbox.addFault({ call: 'import-route-plan', fault: '403', times: 1 });
+    place.drop('route_plans', 'a.json', plan('P1', { options: { geocoding: false } }));
+    await place.run(JOB);
+    expect(await place.entry('P1')).toMatchObject({ state: 'ready' });
+    feedOptions.optimize = false;
+    await place.clock.advance(MINUTE_MS);
+    expect(await place.run(JOB)).toMatchObject({ confirmed: 1 });
+    expect(sent).toMatchObject([
+      { optimize: true, geocoding: false },
+      { optimize: false, geocoding: false },
+    ]);
   });
 
   it('is no success if its query cannot be read, also while a plan has missed the deadline', async () => {
