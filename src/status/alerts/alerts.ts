@@ -5,7 +5,14 @@ import type { JsonObject } from '../../core/json.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { createLoop } from '../../core/time/loop.ts';
 import type { SyncDependencies } from '../../sync/dependencies.ts';
-import { claimAlert, isNews, type Reported, recordAlert, reportedStates } from '../../warehouse/control/alert-store.ts';
+import {
+  claimAlert,
+  forgetReports,
+  isNews,
+  type Reported,
+  recordAlert,
+  reportedStates,
+} from '../../warehouse/control/alert-store.ts';
 import type { Reason } from '../health/reasons.ts';
 import { sendToWebhook } from './webhook.ts';
 
@@ -38,8 +45,9 @@ export function createAlerts(dependencies: AlertDependencies) {
 
   async function runOnce(): Promise<void> {
     const address = dependencies.webhook();
-    if (address === '') return;
     const reported = await reportedStates(engine);
+    // Once alerts are on again, what is wrong then is news.
+    if (address === '') return reported.size > 0 ? forgetReports(engine) : undefined;
     const wrong = await dependencies.readConditions();
     const changed = wrong.filter((condition) => isNews(condition, clock.now(), reported.get(condition.subject)));
     const recovered = recoveries(reported, wrong);

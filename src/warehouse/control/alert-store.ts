@@ -50,6 +50,9 @@ export const reportedStates = (engine: Engine): Promise<Map<string, Reported>> =
     return new Map(rows.map(({ name, value }) => [name.slice(PREFIX.length), reported(JSON.parse(value))]));
   });
 
+export const forgetReports = (engine: Engine): Promise<void> =>
+  engine.write(async ({ sql }) => void (await sql('sync_state').where('name', 'like', `${PREFIX}%`).delete()));
+
 /** Returns the last reported state if the caller may report the new one; undefined if there is nothing to report. */
 export const claimAlert = (engine: Engine, alert: AlertState, nowMs: number): Promise<string | undefined> =>
   engine.write(async (tx) => {

@@ -241,6 +241,14 @@ describe('alerts', () => {
     expect(conditions.map(({ state }) => state)).toEqual(['failing', 'rejected', 'rejected']);
   });
 
+  it('report what is wrong when they are switched on again, also if the same was reported before', async () => {
+    const seen = { now: [job('failing')] };
+    await runAndSend(alertsOf(seen));
+    await runAndSend(alertsOf(seen, ''));
+    await runAndSend(alertsOf(seen));
+    expect(sentTexts()).toEqual(Array(2).fill('alert job pull-events: ok → failing'));
+  });
+
   it('are neither repeated nor lost by a restart', async () => {
     const seen = { now: [job('failing')] };
     await runAndSend(alertsOf(seen));
