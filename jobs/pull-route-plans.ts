@@ -18,7 +18,10 @@ export default pull({
   options: windowOptions('3d').extend({
     ahead: aheadOption('7d'),
     settle: durationOption('48h', 'How long after its end a final plan may still change (default 48h).'),
-    longest: durationOption('2d', 'How long a plan may last at most and still be found by its start (default 2d).'),
+    longest: durationOption(
+      '2d',
+      'How long a plan may last at most and still be found by its start; days that were read with less need a backfill (default 2d).',
+    ),
   }),
   into: planTables,
   coverage: 'account',

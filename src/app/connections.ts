@@ -120,7 +120,7 @@ function limiterFor({ service }: Config, dependencies: ConnectionDependencies, p
 /** Identifies an account at a service without revealing it. */
 export const accountOf = ({ baseUrl, username, parentUsername, realm }: Config['service']): string =>
   createHash('sha256')
-    .update(JSON.stringify([baseUrl.replace(/\/+$/, ''), username, parentUsername, realm]))
+    .update(JSON.stringify([baseUrl.replace(/\/$/, ''), username, parentUsername, realm]))
     .digest('hex')
     .slice(0, 32);
 

@@ -153,6 +153,7 @@ const upgraded = earlier.map(
     ...kept(row),
     code_use: 1,
     attention: null,
+    attention_since: null,
     ...ENTRIES[row.external_code]?.[1],
   }),
 );

@@ -96,7 +96,7 @@ describe('access to the page', IN_BROWSER, () => {
     await page.keyboard.press('Enter');
     await confirm.click();
     await unlock();
-    await page.getByText('It is cancelled').waitFor();
+    await page.getByText('It is cancelled').first().waitFor();
     // The button is gone with the action.
     await page.getByRole('button', { name: 'Cancel', exact: true }).waitFor({ state: 'hidden' });
     await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('H1');

@@ -33,7 +33,11 @@ export const checklistOptions = summaries.options.extend({
     '48h',
     'Answers of a checklist older than this are read again only if its summary changes (default 48h).',
   ),
-  max_picture_mb: z.number().positive().default(10).describe('Largest picture, in MiB (default 10).'),
+  max_picture_mb: z
+    .number()
+    .positive()
+    .default(10)
+    .describe('Largest picture, in MiB; a larger one is given up for good (default 10).'),
 });
 
 export type ChecklistOptions = z.output<typeof checklistOptions>;
