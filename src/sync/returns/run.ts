@@ -3,7 +3,8 @@
 import { asRoadbookError, type RoadbookError, Skippable } from '../../core/errors.ts';
 import { firstNames } from '../../core/text/first-names.ts';
 import { isoInstant } from '../../core/time/clock.ts';
-import { jobHistory } from '../../warehouse/control/runs.ts';
+import { factMemory } from '../../warehouse/control/learned-facts.ts';
+import type { Engine } from '../../warehouse/engine.ts';
 import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { pushReturn, runningPlans } from '../../warehouse/outbox/returns.ts';
 import type { Preview, PreviewContext, RunContext, RunOutcome } from '../job.ts';
@@ -22,12 +23,14 @@ export async function executeReturns(context: RunContext): Promise<RunOutcome> {
   if (push.feed.source.returnExecutions === undefined) return { failures: [], worked: true };
   const erp = createNotifier<Change>(context.signal, (some) => notify(push, some));
   const uncoded: Change[] = [];
+  const at = push.now();
   try {
-    await eachPage(push, async (plans) => {
+    const isComplete = await eachPage(push, async (plans) => {
       const changes = Map.groupBy(await changesOf(push, plans), ({ outcome }) => outcome !== null);
       uncoded.push(...(changes.get(false) ?? []));
       return erp.notify(changes.get(true) ?? []);
     });
+    if (isComplete) await lastComplete(push.engine).write({ at }, Date.parse(at));
   } catch (thrown) {
     if (!context.signal.aborted) push.report(asRoadbookError(thrown), 'stops could not be returned');
   }
@@ -52,20 +55,24 @@ export async function previewReturns(context: PreviewContext): Promise<Preview[]
   return lines;
 }
 
-/** Stops when `work` resolves to false. */
-async function eachPage(push: PushRun, work: (plans: OutboxEntry[]) => Promise<boolean>): Promise<void> {
+/** When the last run began that came to its end: what ended since then is returned however long ago that is. */
+const lastComplete = (engine: Engine) => factMemory<{ at: string }>(engine, 'returned stops');
+
+/** Stops when `work` resolves to false. Returns whether it came to the end. */
+async function eachPage(push: PushRun, work: (plans: OutboxEntry[]) => Promise<boolean>): Promise<boolean> {
   const { context, engine } = push;
-  const { lastSuccessAt } = await jobHistory(engine, context.job, context.dependencies.clock.now());
-  // After a time without runs, the outcomes of that time too.
-  const since = lastSuccessAt === null ? context.dependencies.clock.now() : Date.parse(lastSuccessAt);
-  const endedAfter = isoInstant(since - Number(context.options.lookback));
-  const span = { startedBy: push.now(), endedAfter };
+  const nowMs = context.dependencies.clock.now();
+  const { at } = (await lastComplete(engine).read()) ?? {};
+  const sinceMs = Math.min(nowMs, at === undefined ? nowMs : Date.parse(at));
+  const span = { startedBy: push.now(), endedAfter: isoInstant(sinceMs - Number(context.options.lookback)) };
   for (let last: OutboxEntry | undefined; !context.signal.aborted; ) {
     const after = last;
     const plans = await engine.read((sql) => runningPlans(sql, span, after));
-    if (plans.length === 0 || !(await work(plans))) return;
+    if (plans.length === 0) return true;
+    if (!(await work(plans))) return false;
     last = plans.at(-1);
   }
+  return false;
 }
 
 async function notify(push: PushRun, changes: readonly Change[]): Promise<RoadbookError[]> {
