@@ -39,8 +39,10 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
   );
   const { slices: due, finish } = await job.plan(planContext(context, scale));
   // Calls for history wait for live calls of every job, so they must not delay the live slices of this run.
-  // History is read day by day for all vehicles: a day must not seem complete while most of them have not come to it.
-  const beginOf = ({ covers: [first] = [] }: (typeof due)[number]): number => Date.parse(first?.beginAt ?? '') || 0;
+  // History is read day by day for all vehicles: a day must not seem complete while most of them have not come to it. Records
+  // that are read by id come last.
+  const beginOf = ({ covers: [first] = [] }: (typeof due)[number]): number =>
+    first === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(first.beginAt);
   const planned = due.toSorted((a, b) => priorityOf(b, context) - priorityOf(a, context) || beginOf(a) - beginOf(b));
   const followUpJobs = new Set<string>();
   const failures: RoadbookError[] = [];
