@@ -58,6 +58,7 @@ export function createStorage({ loaded, tableJobs, clock, log, version, slices }
       try {
         await bringSchemaUpToDate(engine);
         if (await mayStoreSettings(engine)) await storeSettings(engine, loaded().config);
+        else await engine.useStoredDays();
       } catch (error) {
         await engine.close();
         throw error;
