@@ -13,6 +13,7 @@ import {
   recordAlert,
   reportedStates,
 } from '../../warehouse/control/alert-store.ts';
+import { readDaemons } from '../../warehouse/control/processes.ts';
 import type { Reason } from '../health/reasons.ts';
 import { sendToWebhook } from './webhook.ts';
 
@@ -46,8 +47,12 @@ export function createAlerts(dependencies: AlertDependencies) {
   async function runOnce(): Promise<void> {
     const address = dependencies.webhook();
     const reported = await reportedStates(engine);
-    // Once alerts are on again, what is wrong then is news.
-    if (address === '') return reported.size > 0 ? forgetReports(engine) : undefined;
+    if (address === '') {
+      // Once alerts are on again, what is wrong then is news. Another daemon may have them on.
+      const daemons = reported.size === 0 ? [] : await readDaemons(engine, clock);
+      if (daemons.filter(({ isSilent }) => !isSilent).length === 1) await forgetReports(engine);
+      return;
+    }
     const wrong = await dependencies.readConditions();
     const changed = wrong.filter((condition) => isNews(condition, clock.now(), reported.get(condition.subject)));
     const recovered = recoveries(reported, wrong);

@@ -72,7 +72,7 @@ export const pushOutbox = controlTable({
     unknown_since: instant('Since when the outcome is unknown, repeated sends included; null once it is known.'),
     absent_since: instant("Since when read-backs do not show the item, by the service's clock."),
     created_at: instant('When the ERP first offered the item, a plan for its present day.', { required: true }),
-    updated_at: instant('When the state or the content last changed.', { required: true }),
+    updated_at: instant('When the state, the content or the attention last changed.', { required: true }),
     sent_at: instant('When the item was last sent.'),
     confirmed_at: instant('When the item was confirmed.'),
     seen_at: instant('When a read-back first showed the item; null until one does.'),

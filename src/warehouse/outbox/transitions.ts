@@ -103,10 +103,11 @@ export function transition(
   if (!mayMove(name, entry)) throw new Error(`an entry that is ${entry.state} cannot ${name}`);
   const { to, sets } = TRANSITIONS[name];
   const state = to === 'same' ? entry.state : to;
-  const updated = to === 'same' ? {} : { updated_at: at };
-  const after = { ...entry, ...sets, ...updated, ...change, state, revision: entry.revision + 1 };
-  const isSame = after.attention === entry.attention;
-  return isSame ? after : { ...after, attention_since: after.attention === null ? null : at };
+  const after = { ...entry, ...sets, ...change, state, revision: entry.revision + 1 };
+  const hasSameNeed = after.attention === entry.attention;
+  const need = hasSameNeed ? {} : { attention_since: after.attention === null ? null : at };
+  const updated = to === 'same' && hasSameNeed ? {} : { updated_at: change.updated_at ?? at };
+  return { ...after, ...need, ...updated };
 }
 
 export type NewEntry = EntryKey & EntryChange & Pick<OutboxEntry, 'state' | 'content_hash' | 'remote_key'>;

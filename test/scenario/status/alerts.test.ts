@@ -16,6 +16,7 @@ import type { Engine } from '../../../src/warehouse/engine.ts';
 import { sqlite } from '../../../src/warehouse/engines/sqlite/engine.ts';
 import { bringSchemaUpToDate } from '../../../src/warehouse/schema/converge.ts';
 import { event } from '../../../src/warehouse/tables/event.ts';
+import { heartbeatOn, processElsewhere } from '../../support/daemons/lease-manager.ts';
 import { makeWorkplace, type Workplace } from '../../support/process/workplace.ts';
 import { makePushPlace } from '../../support/push/push-place.ts';
 import { plan } from '../../support/push/push-samples.ts';
@@ -243,10 +244,28 @@ describe('alerts', () => {
 
   it('report what is wrong when they are switched on again, also if the same was reported before', async () => {
     const seen = { now: [job('failing')] };
+    const daemon = (n: number) =>
+      heartbeatOn(engine, {
+        clock,
+        log: createLog({ level: 'silent', redactor }),
+        process: processElsewhere(`host-${n}`),
+      });
+    const [own, other] = [daemon(1), daemon(2)];
+    for (const each of [own, other]) {
+      each.start();
+      await each.runOnce();
+    }
+    const offAndOn = async () => {
+      for (const address of ['', undefined]) await runAndSend(alertsOf(seen, address));
+      return sentTexts().length;
+    };
     await runAndSend(alertsOf(seen));
-    await runAndSend(alertsOf(seen, ''));
-    await runAndSend(alertsOf(seen));
+    // The other daemon may have them on.
+    expect(await offAndOn()).toBe(1);
+    await other.stop();
+    expect(await offAndOn()).toBe(2);
     expect(sentTexts()).toEqual(Array(2).fill('alert job pull-events: ok → failing'));
+    await own.stop();
   });
 
   it('are neither repeated nor lost by a restart', async () => {
