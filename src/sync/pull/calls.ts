@@ -25,6 +25,15 @@ export function priorityOf({ covers = [] }: Slice, { period, comparing, dependen
   return isPast ? PRIORITY.history : PRIORITY.live;
 }
 
+/**
+ * Among slices of one priority. History is read day by day for all vehicles: a day must not seem complete while most of them
+ * have not come to it. Other slices keep the order of the plan.
+ */
+export function historyOrder(slice: Slice, context: RunContext): number {
+  const [first] = slice.covers ?? [];
+  return first === undefined || priorityOf(slice, context) !== PRIORITY.history ? 0 : Date.parse(first.beginAt);
+}
+
 /** The members of a source that belong to one reading of a slice. */
 type Reading = Pick<Source, 'readAt' | 'commitPart' | 'prepare' | 'atEnd'>;
 

@@ -13,7 +13,7 @@ import type { SyncDependencies } from '../dependencies.ts';
 import type { Preview, PreviewContext, RunContext, RunOutcome } from '../job.ts';
 import { stoppedEarly } from '../run.ts';
 import type { Slice, SliceOutcome } from '../slice.ts';
-import { priorityOf } from './calls.ts';
+import { historyOrder, priorityOf } from './calls.ts';
 import { forgetBackfill, plannedCoverage } from './plan/backfill-progress.ts';
 import { canBeCut, isRejected, isTooLarge, isTooMuch } from './plan/slice-limits.ts';
 import { referencesInSlice } from './references.ts';
@@ -39,11 +39,9 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
   );
   const { slices: due, finish } = await job.plan(planContext(context, scale));
   // Calls for history wait for live calls of every job, so they must not delay the live slices of this run.
-  // History is read day by day for all vehicles: a day must not seem complete while most of them have not come to it. Records
-  // that are read by id come last.
-  const beginOf = ({ covers: [first] = [] }: (typeof due)[number]): number =>
-    first === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(first.beginAt);
-  const planned = due.toSorted((a, b) => priorityOf(b, context) - priorityOf(a, context) || beginOf(a) - beginOf(b));
+  const planned = due.toSorted(
+    (a, b) => priorityOf(b, context) - priorityOf(a, context) || historyOrder(a, context) - historyOrder(b, context),
+  );
   const followUpJobs = new Set<string>();
   const failures: RoadbookError[] = [];
   const slices = new Map(planned.map((slice) => [slice.scope, slice]));
