@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { accountSettings } from '../config/changes.ts';
 import type { Config } from '../config/schema.ts';
 import { SERVICE_LIMITS } from '../config/sections/service.ts';
 import { replaceFile } from '../core/atomic-file.ts';
@@ -118,9 +119,9 @@ function limiterFor({ service }: Config, dependencies: ConnectionDependencies, p
 }
 
 /** Identifies an account at a service without revealing it. */
-export const accountOf = ({ baseUrl, username, parentUsername, realm }: Config['service']): string =>
+export const accountOf = (service: Config['service']): string =>
   createHash('sha256')
-    .update(JSON.stringify([baseUrl.replace(/\/$/, ''), username, parentUsername, realm]))
+    .update(JSON.stringify(accountSettings({ ...service, baseUrl: service.baseUrl.replace(/\/$/, '') })))
     .digest('hex')
     .slice(0, 32);
 

@@ -61,11 +61,12 @@ export function restartNeeded(old: Config, next: Config): Restart | undefined {
     return { path: ['scale'], message: 'a change of the dispatcher or of the number of workers needs a restart' };
   }
   // A run that began on the old account could still store its records, or push the plans of the day there.
-  if (isSame(accountIn(old), accountIn(next))) return undefined;
+  if (isSame(accountSettings(old.service), accountSettings(next.service))) return undefined;
   return { path: ['service'], message: 'a change of the service or of its user needs a restart' };
 }
 
-const accountIn = ({ service: { baseUrl, username, parentUsername, realm } }: Config) => [
+/** What identifies an account at a service. */
+export const accountSettings = ({ baseUrl, username, parentUsername, realm }: Config['service']): readonly string[] => [
   baseUrl,
   username,
   parentUsername,
