@@ -158,7 +158,10 @@ export interface ErpSource {
   acknowledge(outcomes: readonly ItemOutcome[]): Promise<void>;
   /** Only if the ERP drops files: the result of a file contains the outcomes of its items. */
   files?: DroppedFiles;
-  /** Reports the outcomes of stops; the latest for each stop of a plan counts. Throws as `acknowledge` does. Absent if the ERP has no place for them. */
+  /**
+   * Reports the outcomes of stops; the latest for each stop of a plan counts. Throws as `acknowledge` does. Absent if the ERP
+   * has no place for them.
+   */
   returnExecutions?(stops: readonly StopOutcome[]): Promise<void>;
   /**
    * Only if the ERP is notified by statements: runs each in a transaction that is rolled back. Throws if they cannot be

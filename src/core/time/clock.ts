@@ -40,3 +40,10 @@ export async function within<T>(clock: Clock, ms: number, work: Promise<T>): Pro
 
 /** An instant as the warehouse stores it: UTC, milliseconds, `Z`. */
 export const isoInstant = (ms: number): string => new Date(ms).toISOString();
+
+/** The latest of some ISO instants, of which any may be unknown; null if there is none. */
+export const latestInstant = (instants: readonly (string | null)[]): string | null =>
+  instants
+    .filter((instant) => instant !== null)
+    .toSorted()
+    .at(-1) ?? null;

@@ -1,6 +1,7 @@
 // Why the health is not `ok`, one reason for each problem: the same list for the page, `roadbook status`, metrics and
 // alerts. Pure: the facts are read elsewhere.
 import type { Config } from '../../config/schema.ts';
+import { latestInstant } from '../../core/time/clock.ts';
 import { type ProbeChange, QUESTIONS, type Question } from '../../sync/probe/answers.ts';
 import type { OutboxAttention } from '../../sync/push/attention.ts';
 import { missedText } from '../../sync/push/deadline.ts';
@@ -231,11 +232,7 @@ function daemonReasons({ daemons, hasDaemonRun }: ReasonFacts): Reason[] {
   if (silent.length === 0) return [];
   const named = silent.map(({ host, pid }) => `${host} ${pid}`).join(', ');
   const text = `${counted(silent.length, 'daemon makes', 'daemons make')} no heartbeat: ${named}`;
-  const newest =
-    silent
-      .map(({ heartbeat_at }) => heartbeat_at)
-      .toSorted()
-      .at(-1) ?? null;
+  const newest = latestInstant(silent.map(({ heartbeat_at }) => heartbeat_at));
   return [
     { ...about, code: 'daemon_silent', health: 'warning', text, newest, hint: 'Check the process and its machine.' },
   ];

@@ -1,6 +1,7 @@
 // Entries that need a person: one text for each reason, the same for runs, commands, page and alerts. As long as an entry
 // needs a person, each run ends partial, with the reason as its code.
 import { Skippable } from '../../core/errors.ts';
+import { latestInstant } from '../../core/time/clock.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { type AttentionReason, type EntryFilter, entriesNeedingAttention } from '../../warehouse/outbox/lists.ts';
 import type { PushRun } from './kind.ts';
@@ -47,11 +48,7 @@ export async function outboxAttention(engine: Engine, at: string, filter?: Entry
     const entries = own.reduce((sum, { n }) => sum + n, 0);
     const { what, hint } = ATTENTION_WORDS[reason];
     const text = `${entries} ${entries === 1 ? noun : `${noun}s`}: ${what}`;
-    const newest =
-      own
-        .flatMap((each) => each.newest ?? [])
-        .toSorted()
-        .at(-1) ?? null;
+    const newest = latestInstant(own.map((each) => each.newest));
     return { reason, entries, kinds: own.map(({ kind }) => kind), newest, text, hint };
   });
 }

@@ -3,7 +3,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { Skippable } from '../../core/errors.ts';
 import { firstNames } from '../../core/text/first-names.ts';
-import { isoInstant } from '../../core/time/clock.ts';
+import { isoInstant, latestInstant } from '../../core/time/clock.ts';
 import { localDay } from '../../erp/items/moments.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { statesStarting, unconfirmedPlans } from '../../warehouse/outbox/lists.ts';
@@ -51,7 +51,7 @@ export async function plansByDeadline(engine: Engine, { deadline, timezone, now 
     /** By code. */
     missed,
     /** When the newest of them missed it; null if none did. */
-    newest: missed.map(missedAt).toSorted().at(-1) ?? null,
+    newest: latestInstant(missed.map(missedAt)),
   };
 }
 

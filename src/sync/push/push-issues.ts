@@ -4,7 +4,7 @@
 
 import { Skippable } from '../../core/errors.ts';
 import { firstNames } from '../../core/text/first-names.ts';
-import { isoInstant } from '../../core/time/clock.ts';
+import { isoInstant, latestInstant } from '../../core/time/clock.ts';
 import { DAY_MS } from '../../core/time/durations.ts';
 import { FEED_KINDS } from '../../erp/feed-kinds.ts';
 import type { ErpBatch } from '../../erp/source.ts';
@@ -63,8 +63,7 @@ export async function pushIssues(engine: Engine, nowMs: number) {
     if (entries === 0) return [];
     const pushes = [...new Set(counts[reason].map(({ kind }) => pushJobOf(kind)))];
     const jobs = reason === 'stops_without_code' ? ['return-executions'] : pushes;
-    const changes = counts[reason].flatMap((each) => each.newest ?? []);
-    const newest = changes.toSorted().at(-1) ?? null;
+    const newest = latestInstant(counts[reason].map((each) => each.newest));
     const { what, noun, hint }: { what: string; noun: readonly string[]; hint: string } = WORDS[reason];
     const text = `${entries} ${noun[entries === 1 ? 0 : 1]} ${what}${reason === 'gone' ? `: ${namesOf(gone)}` : ''}`;
     return [{ reason, entries, jobs, newest, text, hint }];
